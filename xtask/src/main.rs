@@ -1,3 +1,113 @@
-//! Skeleton.
+//! Which tasks does `cargo xtask` offer, and what does each one run?
 
-fn main() {}
+mod bench;
+mod docs;
+mod failure;
+mod process;
+mod setup;
+mod talk;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+use workspace::Workspace;
+
+/// What is printed without a task, and by `--help`.
+const USAGE: &str = "usage: cargo xtask <task>
+
+  setup   install the real servers and tools that the tests need into .tools/
+  test    setup, then every check and every test: what continuous integration runs
+  tidy    the house rules: crate arrows, forgotten files, sleeps in tests, dead links
+  bench   the table of benchmarks, built for release
+  docs    build the book in docs/";
+
+/// One task of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Setup,
+    Test,
+    Tidy,
+    Bench,
+    Docs,
+    Help,
+}
+
+impl Task {
+    /// Reads the arguments after `cargo xtask`; `None` where they name no task.
+    fn parse(arguments: &[String]) -> Option<Self> {
+        match arguments {
+            [name] => match name.as_str() {
+                "setup" => Some(Self::Setup),
+                "test" => Some(Self::Test),
+                "tidy" => Some(Self::Tidy),
+                "bench" => Some(Self::Bench),
+                "docs" => Some(Self::Docs),
+                "help" | "--help" | "-h" => Some(Self::Help),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn run(self) -> Result<(), Failure> {
+        let workspace = Workspace::find()?;
+        match self {
+            Self::Setup => setup::run(&workspace),
+            Self::Test => test::run(&workspace),
+            Self::Tidy => tidy::run(&workspace),
+            Self::Bench => bench::run(&workspace),
+            Self::Docs => docs::run(&workspace),
+            Self::Help => {
+                talk::line(USAGE);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(task) = Task::parse(&arguments) else {
+        talk::line(USAGE);
+        return ExitCode::from(2);
+    };
+    match task.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            talk::line(&format!("xtask: {failure}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Task;
+
+    fn parse(arguments: &[&str]) -> Option<Task> {
+        let owned: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        Task::parse(&owned)
+    }
+
+    #[test]
+    fn a_task_is_named_by_exactly_one_argument() {
+        assert_eq!(parse(&["test"]), Some(Task::Test));
+        assert_eq!(parse(&[]), None);
+        assert_eq!(parse(&["test", "bench"]), None);
+        assert_eq!(parse(&["tests"]), None);
+    }
+
+    #[test]
+    fn the_usage_names_every_task() {
+        for name in ["setup", "test", "tidy", "bench", "docs"] {
+            assert!(parse(&[name]).is_some(), "{name} is no task");
+            assert!(
+                super::USAGE.contains(&format!("\n  {name} ")),
+                "{name} is not in the usage"
+            );
+        }
+    }
+}
