@@ -1,0 +1,198 @@
+//! How are streams closed for real, signals ignored and grandchildren started on Unix?
+
+use std::fs::{self, File};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
+
+use rustix::stdio::{dup2_stdin, dup2_stdout};
+
+use crate::player::Streams;
+use crate::step::{Grandchild, Signal};
+
+/// The longest life of a grandchild in seconds, so that a failed test leaves nothing for ever.
+const GRANDCHILD_SECONDS: libc::c_uint = 600;
+
+/// Takes the standard input and output of the process away from it: `/dev/null` comes in their
+/// place, so that dropping what is returned closes the last end of the pipe.
+pub(crate) fn take_streams() -> io::Result<Streams> {
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    Ok(Streams {
+        input: Box::new(input),
+        output: Box::new(output),
+        errors: Box::new(io::stderr()),
+    })
+}
+
+/// The number of a signal on this system.
+fn number(signal: Signal) -> libc::c_int {
+    match signal {
+        Signal::Abrt => libc::SIGABRT,
+        Signal::Hup => libc::SIGHUP,
+        Signal::Int => libc::SIGINT,
+        Signal::Kill => libc::SIGKILL,
+        Signal::Pipe => libc::SIGPIPE,
+        Signal::Quit => libc::SIGQUIT,
+        Signal::Segv => libc::SIGSEGV,
+        Signal::Term => libc::SIGTERM,
+        Signal::Usr1 => libc::SIGUSR1,
+        Signal::Usr2 => libc::SIGUSR2,
+    }
+}
+
+/// Ignores the signals; fails for the ones that cannot be ignored.
+pub(crate) fn ignore_signals(signals: &[Signal]) -> io::Result<()> {
+    for signal in signals {
+        set_disposition(number(*signal), libc::SIG_IGN)?;
+    }
+    Ok(())
+}
+
+#[expect(
+    unsafe_code,
+    reason = "no safe crate in use sets a signal's disposition"
+)]
+fn set_disposition(signal: libc::c_int, disposition: libc::sighandler_t) -> io::Result<()> {
+    // SAFETY: the two dispositions used, SIG_IGN and SIG_DFL, run no code in this process.
+    let previous = unsafe { libc::signal(signal, disposition) };
+    if previous == libc::SIG_ERR {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// Sends the signal to this process with its default effect. Returns only if that effect is not
+/// to end the process.
+#[expect(unsafe_code, reason = "the signal's number is known only at run time")]
+pub(crate) fn kill_self(signal: Signal) -> io::Result<()> {
+    let signal = number(signal);
+    if signal != libc::SIGKILL {
+        set_disposition(signal, libc::SIG_DFL)?;
+    }
+    // SAFETY: kill(2) on our own process id touches no memory.
+    let status = unsafe { libc::kill(libc::getpid(), signal) };
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Ends the process by SIGALRM after so many seconds; 0 takes the limit away. It survives exec.
+#[expect(unsafe_code, reason = "alarm(2) has no safe wrapper in use")]
+pub(crate) fn limit_lifetime(seconds: u32) {
+    // SAFETY: alarm(2) touches no memory; the default effect of SIGALRM is the wanted one.
+    unsafe { libc::alarm(seconds) };
+}
+
+/// Forks a process that does nothing, and reports its id once it is as the step wants it.
+///
+/// A fork, not a new program: the script can then be played by any program, and the grandchild
+/// keeps the environment by which a client may look for it.
+pub(crate) fn spawn_grandchild(wanted: &Grandchild, errors: &mut dyn Write) -> io::Result<()> {
+    let (mut reader, writer) = io::pipe()?;
+    let child = fork(wanted, &reader, &writer)?;
+    drop(writer);
+    if wanted.double_fork {
+        reap(child)?;
+    }
+    let id = read_id(&mut reader)?;
+    match &wanted.pid_file {
+        // Renamed into place, so that a reader never sees half a number.
+        Some(path) => {
+            let unfinished = path.with_added_extension("part");
+            fs::write(&unfinished, id.to_string())?;
+            fs::rename(&unfinished, path)
+        }
+        None => writeln!(errors, "grandchild {id}"),
+    }
+}
+
+fn read_id(reader: &mut PipeReader) -> io::Result<i32> {
+    let mut bytes = [0; size_of::<i32>()];
+    reader
+        .read_exact(&mut bytes)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::other("the grandchild ended before it was ready")
+            }
+            _ => error,
+        })?;
+    Ok(i32::from_ne_bytes(bytes))
+}
+
+#[expect(unsafe_code, reason = "waitpid(2) with a number kept by fork(2)")]
+fn reap(child: libc::pid_t) -> io::Result<()> {
+    let mut status = 0;
+    // SAFETY: `status` is a valid place for the result; `child` is a child of ours nobody else
+    // waits for.
+    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    if waited == child {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// Forks; returns the id of the direct child in this process and never returns in the new ones.
+#[expect(unsafe_code, reason = "fork(2) is what is wanted here")]
+fn fork(wanted: &Grandchild, reader: &PipeReader, writer: &PipeWriter) -> io::Result<libc::pid_t> {
+    use std::os::fd::AsRawFd;
+    let (reader, writer) = (reader.as_raw_fd(), writer.as_raw_fd());
+    // SAFETY: the new process calls only functions that are async-signal-safe, allocates nothing,
+    // runs no destructor and never returns from `live`, so it is sound even if this process has
+    // other threads.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: this is the new process; see `live`.
+        0 => unsafe { live(wanted, reader, writer) },
+        child => Ok(child),
+    }
+}
+
+/// The whole life of a grandchild.
+///
+/// # Safety
+/// May be called only right after fork(2), in the new process.
+#[expect(unsafe_code, reason = "system calls in a forked process")]
+unsafe fn live(wanted: &Grandchild, reader: libc::c_int, writer: libc::c_int) -> ! {
+    // SAFETY: all of these are async-signal-safe (signal-safety(7)) and get valid arguments;
+    // `id` lives until it is written.
+    unsafe {
+        if wanted.double_fork {
+            match libc::fork() {
+                0 => {}
+                -1 => libc::_exit(1),
+                _ => libc::_exit(0),
+            }
+        }
+        if wanted.setsid && libc::setsid() == -1 {
+            libc::_exit(1);
+        }
+        for signal in &wanted.ignore_signals {
+            if libc::signal(number(*signal), libc::SIG_IGN) == libc::SIG_ERR {
+                libc::_exit(1);
+            }
+        }
+        libc::alarm(GRANDCHILD_SECONDS);
+        let id = libc::getpid().to_ne_bytes();
+        libc::close(reader);
+        if wanted.close_streams {
+            // The pipes may have been taken by other numbers; a small process has few of them.
+            for descriptor in 0..256 {
+                if descriptor != writer {
+                    libc::close(descriptor);
+                }
+            }
+        }
+        libc::write(writer, id.as_ptr().cast(), id.len());
+        libc::close(writer);
+        loop {
+            libc::pause();
+        }
+    }
+}
