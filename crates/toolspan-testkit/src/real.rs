@@ -1,0 +1,129 @@
+//! How does a test start a real MCP server?
+//!
+//! `cargo xtask setup` installs the servers into `.tools/` at the root of the workspace and
+//! writes their launch lines to `.tools/servers.json`: one object, server name ->
+//! `{"command": text, "args": [text]}`, all paths absolute. A test adds the arguments of its own
+//! case, such as the folder that the file server may see.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// How to start one real server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RealServer {
+    /// The program, as an absolute path.
+    pub command: PathBuf,
+    /// Its first arguments; what a test adds comes behind them.
+    pub args: Vec<String>,
+}
+
+/// Why there is no launch line for a server. The text says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoRealServer {
+    /// The name that was asked for.
+    pub server: String,
+    /// What is missing.
+    pub reason: String,
+}
+
+impl fmt::Display for NoRealServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { server, reason } = self;
+        write!(
+            formatter,
+            "no real server \"{server}\": {reason}; run `cargo xtask setup`"
+        )
+    }
+}
+
+impl std::error::Error for NoRealServer {}
+
+/// Returns the launch line of a server that `cargo xtask setup` installed: `everything`,
+/// `fastmcp`, `fetch`, `filesystem`, `git`, `memory`, `sequential-thinking`, `sqlite`, `time`.
+///
+/// # Errors
+/// Where setup has not run, or installs no server of this name. A test fails with it: a real
+/// server that is not there is no reason to pass.
+pub fn real_server(name: &str) -> Result<RealServer, NoRealServer> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/servers.json");
+    launch_line(&root, name)
+}
+
+fn launch_line(file: &Path, name: &str) -> Result<RealServer, NoRealServer> {
+    let missing = |reason: String| NoRealServer {
+        server: name.to_owned(),
+        reason,
+    };
+    let text = fs::read_to_string(file)
+        .map_err(|error| missing(format!("{} could not be read ({error})", file.display())))?;
+    let listed: Value = serde_json::from_str(&text)
+        .map_err(|error| missing(format!("{} is no JSON ({error})", file.display())))?;
+    let entry = listed
+        .get(name)
+        .ok_or_else(|| missing("no server has this name".to_owned()))?;
+    parse(entry).ok_or_else(|| missing("its launch line is not as documented".to_owned()))
+}
+
+fn parse(entry: &Value) -> Option<RealServer> {
+    let command = PathBuf::from(entry.get("command")?.as_str()?);
+    let args = entry.get("args")?.as_array()?;
+    let args = args
+        .iter()
+        .map(|argument| argument.as_str().map(str::to_owned));
+    Some(RealServer {
+        command,
+        args: args.collect::<Option<_>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::launch_line;
+
+    #[test]
+    fn a_launch_line_is_read_by_its_servers_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("servers.json");
+        fs::write(
+            &file,
+            r#"{"time": {"command": "/bin/time-server", "args": ["--utc"]}}"#,
+        )
+        .unwrap();
+
+        let server = launch_line(&file, "time").unwrap();
+        assert_eq!(server.command, PathBuf::from("/bin/time-server"));
+        assert_eq!(server.args, ["--utc"]);
+
+        let error = launch_line(&file, "clock").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no real server \"clock\": no server has this name; run `cargo xtask setup`"
+        );
+    }
+
+    #[test]
+    fn without_setup_the_error_names_the_command_to_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = launch_line(&folder.path().join("servers.json"), "time").unwrap_err();
+        assert!(
+            error.to_string().ends_with("run `cargo xtask setup`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_launch_line_of_another_shape_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("servers.json");
+        fs::write(&file, r#"{"time": "time-server"}"#).unwrap();
+        assert!(launch_line(&file, "time").is_err());
+    }
+}
