@@ -1,0 +1,207 @@
+//! Who ends the children when the host is killed and can do nothing any more?
+
+use std::io::{self, PipeWriter};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use super::own_child::OwnChild;
+use crate::process::cookie::Cookie;
+use crate::process::system::{above_standard, isolate, write_without_signal};
+
+/// Reads lines about children, and ends them at the end of its input.
+const SCRIPT: &str = include_str!("watchdog.sh");
+
+const SHELL: &str = "/bin/sh";
+
+/// Bytes kept for a watchdog that does not read: some 10,000 children. Beyond that it is given up.
+const UNSENT_SIZE: usize = 1024 * 1024;
+
+/// Whether something would act if this process were killed now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WatchdogState {
+    /// There are no children, so there is none.
+    Idle,
+    /// It runs.
+    Running {
+        /// Its process id.
+        pid: u32,
+    },
+    /// There are children but no watchdog: there is no `/bin/sh`, or it was killed. It is tried
+    /// again at the next spawn. Until then a killed host leaves servers that ignore the end of their
+    /// input.
+    Missing,
+}
+
+/// The watchdog and what it was told.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    /// One for each child: its cookie, and its group while the group's id is certain.
+    entries: Vec<(Cookie, Option<u32>)>,
+    shell: Option<Shell>,
+}
+
+#[derive(Debug)]
+struct Shell {
+    pid: u32,
+    child: Arc<OwnChild>,
+    /// The only write end there is: its end is our end. Never inherited by anyone.
+    pipe: Arc<PipeWriter>,
+    /// Lines that did not fit into the pipe, at most `UNSENT_SIZE` bytes.
+    unsent: Vec<u8>,
+}
+
+/// What the thread needs to wait for a watchdog.
+pub(super) struct Running {
+    pub(super) child: Arc<OwnChild>,
+    pub(super) pipe: Arc<PipeWriter>,
+    /// Whether to wait for room in the pipe.
+    pub(super) has_unsent: bool,
+}
+
+impl Watchdog {
+    pub(super) const fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            shell: None,
+        }
+    }
+
+    /// Makes known a child about to be started, and starts the shell if there is none.
+    pub(super) fn add(&mut self, cookie: Cookie) {
+        self.entries.push((cookie, None));
+        if self.shell.is_some() {
+            self.tell(&set_line(cookie, None));
+            return;
+        }
+        match Shell::start() {
+            Ok(shell) => self.shell = Some(shell),
+            Err(error) => tracing::warn!(%error, "no watchdog: a killed host may leave servers"),
+        }
+        let lines: String = self
+            .entries
+            .iter()
+            .map(|(cookie, group)| set_line(*cookie, *group))
+            .collect();
+        self.tell(&lines);
+    }
+
+    /// Makes known the group of a child, or that its id is no longer certain.
+    pub(super) fn set_group(&mut self, cookie: Cookie, group: Option<u32>) {
+        if let Some(entry) = self.entries.iter_mut().find(|(other, _)| *other == cookie) {
+            entry.1 = group;
+            self.tell(&set_line(cookie, group));
+        }
+    }
+
+    /// Makes known that nothing is left of a child.
+    pub(super) fn remove(&mut self, cookie: Cookie) {
+        self.entries.retain(|(other, _)| *other != cookie);
+        self.tell(&format!("drop {cookie}\n"));
+    }
+
+    pub(super) fn state(&self) -> WatchdogState {
+        match &self.shell {
+            Some(shell) => WatchdogState::Running { pid: shell.pid },
+            None if self.entries.is_empty() => WatchdogState::Idle,
+            None => WatchdogState::Missing,
+        }
+    }
+
+    pub(super) fn running(&self) -> Option<Running> {
+        self.shell.as_ref().map(|shell| Running {
+            child: Arc::clone(&shell.child),
+            pipe: Arc::clone(&shell.pipe),
+            has_unsent: !shell.unsent.is_empty(),
+        })
+    }
+
+    /// Sends what did not fit before.
+    pub(super) fn flush(&mut self) {
+        self.tell("");
+    }
+
+    /// Notices that the shell has exited, which it never does by itself while we live.
+    pub(super) fn collect(&mut self) {
+        if self
+            .shell
+            .as_ref()
+            .is_some_and(|shell| shell.child.collect().is_some())
+        {
+            self.shell = None;
+            tracing::warn!("the watchdog was killed; the next spawn starts another");
+        }
+    }
+
+    /// Ends its input, upon which it exits; its exit is still to be collected. It must know of no
+    /// child any more: if it could not be told, it is killed instead.
+    pub(super) fn retire(&mut self) -> Option<Arc<OwnChild>> {
+        let shell = self.shell.take()?;
+        if !shell.unsent.is_empty() {
+            shell.child.kill();
+        }
+        Some(shell.child)
+    }
+
+    fn tell(&mut self, lines: &str) {
+        if let Some(shell) = &mut self.shell {
+            shell.unsent.extend_from_slice(lines.as_bytes());
+            shell.send();
+        }
+    }
+}
+
+impl Shell {
+    fn start() -> io::Result<Self> {
+        let (input, pipe) = io::pipe()?;
+        let (input, pipe) = (above_standard(input)?, above_standard(pipe)?);
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the door through which processes go"
+        )]
+        let mut command = Command::new(SHELL);
+        command
+            .args(["-c", SCRIPT, "toolspan-watchdog"])
+            // Without our cookie, should the host itself be somebody's child: it must outlive us.
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(input)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        isolate(&mut command, None);
+        let pid = command.spawn()?.id();
+        let child = OwnChild::new(pid)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not a process id"))?;
+        Ok(Self {
+            pid,
+            child: Arc::new(child),
+            pipe: Arc::new(pipe),
+            unsent: Vec::new(),
+        })
+    }
+
+    /// Sends what fits. A shell that is dead or does not read is noticed by its exit.
+    fn send(&mut self) {
+        while !self.unsent.is_empty() {
+            match write_without_signal(&self.pipe, &self.unsent) {
+                Ok(count) => drop(self.unsent.drain(..count.min(self.unsent.len()))),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => self.unsent.clear(),
+            }
+        }
+        if self.unsent.len() > UNSENT_SIZE {
+            self.child.kill();
+            self.unsent.clear();
+        }
+    }
+}
+
+fn set_line(cookie: Cookie, group: Option<u32>) -> String {
+    match group {
+        Some(group) => format!("set {cookie} {group}\n"),
+        None => format!("set {cookie}\n"),
+    }
+}

@@ -1,0 +1,1 @@
+//! Does the crate keep its promises against real processes?
