@@ -1,0 +1,108 @@
+//! Which JSON value does a person mean who types `key=value` on a command line?
+
+use serde_json::Value;
+
+use super::definition::Schema;
+use super::lookup::{applied, properties};
+
+/// The value of `property` written as `text`, by the type the schema gives it.
+///
+/// Text stays a string wherever the schema allows a string there, or says nothing about the type.
+/// Else it is read as JSON, and taken if its type is allowed: `5` for an integer, `true`, `null`,
+/// `[1,2]`. What fits nothing stays a string, so that [`Schema::check`] explains it. Whole numbers
+/// beyond 64 bits stay strings too, since they could only be rounded.
+///
+/// Reads type lists, `enum`, `const`, `anyOf`, `oneOf`, `allOf` and local references.
+#[must_use]
+pub fn coerce_text(schema: &Schema, property: &str, text: &str) -> Value {
+    let root = schema.raw();
+    let as_text = || Value::String(text.to_owned());
+    let allowed = match declared(root, property) {
+        Some(schema) => Allowed::of(root, schema),
+        None => return as_text(),
+    };
+    let parsed = exact_json(text);
+    if !allowed.values.is_empty() {
+        let is_member = |value: &Value| allowed.values.contains(&value);
+        return match parsed {
+            _ if is_member(&as_text()) => as_text(),
+            Some(value) if is_member(&value) || allowed.names_type_of(&value) => value,
+            _ => as_text(),
+        };
+    }
+    match parsed {
+        Some(value) if !allowed.takes_text() && allowed.names_type_of(&value) => value,
+        _ => as_text(),
+    }
+}
+
+/// The schema of a property: its own, or the one for all other properties.
+fn declared<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
+    let own = properties(root, root)
+        .into_iter()
+        .find(|property| property.name == name);
+    own.map(|property| property.schema)
+        .or_else(|| root.get("additionalProperties"))
+}
+
+/// JSON without loss: a whole number that does not fit 64 bits is not taken.
+fn exact_json(text: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let digits = text.trim().trim_start_matches('-');
+    let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+    (!(whole && value.is_f64())).then_some(value)
+}
+
+/// What a schema says about the type of a value.
+struct Allowed<'s> {
+    /// Members of `enum`, and constants.
+    values: Vec<&'s Value>,
+    /// Types named.
+    types: Vec<&'s str>,
+}
+
+impl<'s> Allowed<'s> {
+    fn of(root: &'s Value, schema: &'s Value) -> Self {
+        let mut allowed = Self {
+            values: Vec::new(),
+            types: Vec::new(),
+        };
+        for part in applied(root, schema, true) {
+            if let Some(Value::Array(values)) = part.get("enum") {
+                allowed.values.extend(values);
+            } else if let Some(constant) = part.get("const") {
+                allowed.values.push(constant);
+            } else {
+                match part.get("type") {
+                    Some(Value::Array(names)) => {
+                        allowed.types.extend(names.iter().filter_map(Value::as_str));
+                    }
+                    Some(Value::String(name)) => allowed.types.push(name),
+                    _ if part.get("properties").is_some() => allowed.types.push("object"),
+                    _ if part.get("items").is_some() => allowed.types.push("array"),
+                    _ => {}
+                }
+            }
+        }
+        allowed
+    }
+
+    fn takes_text(&self) -> bool {
+        self.types.is_empty() || self.types.contains(&"string")
+    }
+
+    fn names_type_of(&self, value: &Value) -> bool {
+        let names: &[&str] = match value {
+            Value::Null => &["null"],
+            Value::Bool(_) => &["boolean"],
+            Value::Number(number) if number.as_f64().is_some_and(|n| n.fract() == 0.0) => {
+                &["integer", "number"]
+            }
+            Value::Number(_) => &["number"],
+            Value::String(_) => &["string"],
+            Value::Array(_) => &["array"],
+            Value::Object(_) => &["object"],
+        };
+        !value.is_string() && names.iter().any(|name| self.types.contains(name))
+    }
+}
