@@ -23,6 +23,7 @@ mod fault;
 mod history;
 mod marker;
 mod process;
+pub mod real;
 mod wait;
 
 pub use barrier::Barrier;

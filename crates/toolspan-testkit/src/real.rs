@@ -5,7 +5,6 @@
 //! `{"command": text, "args": [text]}`, all paths absolute. A test adds the arguments of its own
 //! case, such as the folder that the file server may see.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,52 +20,28 @@ pub struct RealServer {
     pub args: Vec<String>,
 }
 
-/// Why there is no launch line for a server. The text says what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NoRealServer {
-    /// The name that was asked for.
-    pub server: String,
-    /// What is missing.
-    pub reason: String,
-}
-
-impl fmt::Display for NoRealServer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { server, reason } = self;
-        write!(
-            formatter,
-            "no real server \"{server}\": {reason}; run `cargo xtask setup`"
-        )
-    }
-}
-
-impl std::error::Error for NoRealServer {}
-
 /// Returns the launch line of a server that `cargo xtask setup` installed: `everything`,
 /// `fastmcp`, `fetch`, `filesystem`, `git`, `memory`, `sequential-thinking`, `sqlite`, `time`.
 ///
-/// # Errors
-/// Where setup has not run, or installs no server of this name. A test fails with it: a real
-/// server that is not there is no reason to pass.
-pub fn real_server(name: &str) -> Result<RealServer, NoRealServer> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/servers.json");
-    launch_line(&root, name)
+/// Panics where setup has not run, or installs no server of this name: a real server that is not
+/// there is no reason for a test to pass.
+#[must_use]
+pub fn real_server(name: &str) -> RealServer {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/servers.json");
+    launch_line(&file, name).unwrap_or_else(|reason| {
+        panic!("no real server \"{name}\": {reason}; run `cargo xtask setup`")
+    })
 }
 
-fn launch_line(file: &Path, name: &str) -> Result<RealServer, NoRealServer> {
-    let missing = |reason: String| NoRealServer {
-        server: name.to_owned(),
-        reason,
-    };
+fn launch_line(file: &Path, name: &str) -> Result<RealServer, String> {
     let text = fs::read_to_string(file)
-        .map_err(|error| missing(format!("{} could not be read ({error})", file.display())))?;
+        .map_err(|error| format!("{} could not be read ({error})", file.display()))?;
     let listed: Value = serde_json::from_str(&text)
-        .map_err(|error| missing(format!("{} is no JSON ({error})", file.display())))?;
+        .map_err(|error| format!("{} is no JSON ({error})", file.display()))?;
     let entry = listed
         .get(name)
-        .ok_or_else(|| missing("no server has this name".to_owned()))?;
-    parse(entry).ok_or_else(|| missing("its launch line is not as documented".to_owned()))
+        .ok_or_else(|| "no server has this name".to_owned())?;
+    parse(entry).ok_or_else(|| "its launch line is not as documented".to_owned())
 }
 
 fn parse(entry: &Value) -> Option<RealServer> {
@@ -86,7 +61,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::launch_line;
+    use super::{launch_line, real_server};
 
     #[test]
     fn a_launch_line_is_read_by_its_servers_name() {
@@ -103,20 +78,20 @@ mod tests {
         assert_eq!(server.args, ["--utc"]);
 
         let error = launch_line(&file, "clock").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "no real server \"clock\": no server has this name; run `cargo xtask setup`"
-        );
+        assert_eq!(error, "no server has this name");
     }
 
     #[test]
-    fn without_setup_the_error_names_the_command_to_run() {
+    fn without_setup_the_missing_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let error = launch_line(&folder.path().join("servers.json"), "time").unwrap_err();
-        assert!(
-            error.to_string().ends_with("run `cargo xtask setup`"),
-            "{error}"
-        );
+        assert!(error.contains("servers.json could not be read"), "{error}");
+    }
+
+    #[test]
+    #[should_panic(expected = "run `cargo xtask setup`")]
+    fn a_server_that_nobody_installs_fails_the_test_and_says_what_to_run() {
+        drop(real_server("no such server"));
     }
 
     #[test]
