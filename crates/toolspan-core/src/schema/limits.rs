@@ -1,5 +1,7 @@
 //! How big may a schema be, and how much work may checking a value against it cost?
 
+use crate::guard::Limits;
+
 /// Bounds on one schema and on one check. Every bound is inclusive.
 ///
 /// All but the regex sizes are enforced before anything recursive runs on the schema.
@@ -51,6 +53,13 @@ pub struct SchemaLimits {
     pub nested_evaluations: usize,
     /// Violations listed for one value; the rest are counted. Default 100.
     pub violations: usize,
+}
+
+impl SchemaLimits {
+    /// The default bounds with a host's own `limits.schema_bytes` and `limits.json_depth`.
+    pub fn of_host(limits: &Limits) -> Self {
+        Self { bytes: limits.schema_bytes, value_depth: limits.json_depth, ..Self::default() }
+    }
 }
 
 impl Default for SchemaLimits {

@@ -1,0 +1,180 @@
+//! From a request to a call whose arguments are proved to match the tool's schema.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::definition::ToolDefinition;
+use crate::guard::limits::Limits;
+use crate::guard::outcome::Phase;
+use crate::guard::sanitise;
+use crate::registry::RegisteredTool;
+use crate::schema::CheckFailed;
+use crate::{Error, ErrorKind, Result};
+
+/// What a caller asks for: a name and arguments, nothing checked.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CallRequest {
+    /// The tool's exposed name or another form that the registry takes.
+    pub tool: String,
+    /// The arguments; `null` means none.
+    pub arguments: Value,
+}
+
+impl CallRequest {
+    /// A request.
+    pub fn new(tool: impl Into<String>, arguments: Value) -> Self {
+        Self { tool: tool.into(), arguments }
+    }
+
+    /// Reads a tool call as a model API gives it.
+    ///
+    /// Takes OpenAI Chat (`{"function": {"name", "arguments": "<JSON text>"}}`), OpenAI Responses
+    /// (`{"name", "arguments": "<JSON text>"}`), Anthropic (`{"name", "input"}`), Gemini
+    /// (`{"functionCall": {"name", "args"}}` or `{"name", "args"}`) and MCP
+    /// (`{"name", "arguments"}`). An empty arguments text means no arguments.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_arguments` when there is no name or the arguments are not JSON.
+    pub fn from_model(call: &Value) -> Result<Self> {
+        let inner = call.get("function").or_else(|| call.get("functionCall")).unwrap_or(call);
+        let name = inner.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| {
+            let hint = "give a tool call as the model's API returned it";
+            invalid("the model's call names no tool").with_hint(hint)
+        })?;
+        let given = ["arguments", "input", "args"].iter().find_map(|key| inner.get(*key));
+        let arguments = match given {
+            None => Value::Null,
+            Some(Value::String(text)) if text.trim().is_empty() => Value::Null,
+            Some(Value::String(text)) => serde_json::from_str(text).map_err(|error| {
+                invalid(format!("the arguments are not JSON: {error}")).in_tool(name)
+            })?,
+            Some(arguments) => arguments.clone(),
+        };
+        Ok(Self::new(name, arguments))
+    }
+
+    /// Checks the arguments against the tool's schema and the host's limits.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_arguments` with every violation; `schema_rejected` when the schema does not compile.
+    pub fn validate(self, tool: &RegisteredTool, limits: &Limits) -> Result<ValidCall> {
+        ValidCall::check(self.arguments, tool, limits)
+            .map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name))
+    }
+}
+
+/// A call whose arguments match the schema: the only thing that an executor runs.
+///
+/// Only [`CallRequest::validate`] makes one. The bytes it holds are the bytes that are sent.
+#[derive(Clone)]
+pub struct ValidCall {
+    definition: Arc<ToolDefinition>,
+    exposed_name: Arc<str>,
+    arguments: Map<String, Value>,
+    text: Box<str>,
+}
+
+impl ValidCall {
+    fn check(arguments: Value, tool: &RegisteredTool, limits: &Limits) -> Result<Self> {
+        let arguments = match arguments {
+            Value::Null => Value::Object(Map::new()),
+            Value::Object(_) => arguments,
+            other => {
+                let message = format!("arguments must be a JSON object, not {}", kind_of(&other));
+                return Err(invalid(message).with_hint("give each argument by its name"));
+            }
+        };
+        tool.definition.input.check_within(&arguments, limits.json_depth).map_err(refused)?;
+        let text = arguments.to_string();
+        if text.len() > limits.arguments_bytes {
+            let message = format!(
+                "the arguments take {} bytes, more than limits.arguments_bytes ({})",
+                text.len(),
+                limits.arguments_bytes
+            );
+            return Err(invalid(message));
+        }
+        let Value::Object(arguments) = arguments else { return Err(invalid("not an object")) };
+        Ok(Self {
+            definition: Arc::clone(&tool.definition),
+            exposed_name: Arc::clone(&tool.name),
+            arguments,
+            text: text.into_boxed_str(),
+        })
+    }
+
+    /// The tool's definition.
+    pub fn definition(&self) -> &Arc<ToolDefinition> {
+        &self.definition
+    }
+
+    /// The name under which the host exposes the tool.
+    pub fn exposed_name(&self) -> &str {
+        &self.exposed_name
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &Map<String, Value> {
+        &self.arguments
+    }
+
+    /// The arguments as JSON text, serialised once.
+    pub fn arguments_text(&self) -> &str {
+        &self.text
+    }
+
+    /// The call in one line for people: the name and the arguments, values of secret-looking names
+    /// hidden, at most 500 characters.
+    pub fn summary(&self) -> String {
+        let arguments: Vec<String> = self
+            .arguments
+            .iter()
+            .map(|(key, value)| {
+                let hidden = crate::guard::secret::names_a_secret(key);
+                let value = if hidden { "[redacted]".to_owned() } else { value.to_string() };
+                format!("{key}: {value}")
+            })
+            .collect();
+        sanitise::one_line(&format!("{}({})", self.exposed_name, arguments.join(", ")), 500)
+    }
+}
+
+impl std::fmt::Debug for ValidCall {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("ValidCall").field(&self.summary()).finish()
+    }
+}
+
+fn refused(failed: CheckFailed) -> Error {
+    match failed {
+        CheckFailed::Schema(rejected) => {
+            let message = format!("the tool's schema cannot be used: {rejected}");
+            Error::new(ErrorKind::SchemaRejected, Phase::Validate, message)
+        }
+        CheckFailed::Violations(violations) => {
+            invalid(format!("the arguments do not match the tool's schema: {violations}"))
+                .with_violations(violations.into_vec())
+        }
+        other => invalid(other.to_string()),
+    }
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidArguments, Phase::Validate, message)
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,93 @@
+//! Ends a piece of work at its deadline, or when its caller cancels it.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::context::{Context, Limit};
+use crate::{Error, ErrorKind, Result};
+
+/// How a piece of work ended.
+enum End<T> {
+    Done(T),
+    Cancelled,
+    TimedOut(Limit),
+}
+
+/// The work's own result, or `timeout` or `cancelled` when that comes first.
+///
+/// When the work is ready at the same instant as its deadline, the work wins: a result that is
+/// here is never thrown away. Work that is cut short is dropped before the error is made, so that
+/// the error knows whether the call could still be taken back.
+pub(super) async fn within<T>(
+    work: impl Future<Output = Result<T>>,
+    context: &Context,
+) -> Result<T> {
+    match end_of(work, context).await {
+        End::Done(result) => result,
+        End::Cancelled => Err(cancelled_error(context)),
+        End::TimedOut(limit) => Err(timeout_error(context, limit)),
+    }
+}
+
+/// Polls the work until one of the ends; drops it before it returns.
+///
+/// The clock is read at every poll, so that a caller that polls by itself meets the deadline even
+/// when no timer fires.
+async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
+    let mut work = pin!(work);
+    let mut cancelled = pin!(context.cancel().map(|token| token.cancelled()));
+    let mut timer: Option<Pin<Box<Sleep>>> = None;
+    poll_fn(|task| {
+        if let Poll::Ready(result) = work.as_mut().poll(task) {
+            return Poll::Ready(End::Done(result));
+        }
+        if let Some(cancelled) = cancelled.as_mut().as_pin_mut()
+            && cancelled.poll(task).is_ready()
+        {
+            return Poll::Ready(End::Cancelled);
+        }
+        loop {
+            let (deadline, limit) = context.deadline();
+            if Instant::now() >= deadline {
+                return Poll::Ready(End::TimedOut(limit));
+            }
+            let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+            if timer.deadline() != deadline {
+                timer.as_mut().reset(deadline);
+            }
+            // A timer that fired early (its deadline moved) goes round once more.
+            if timer.as_mut().poll(task).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await
+}
+
+fn cancelled_error(context: &Context) -> Error {
+    let outcome = context.outcome();
+    Error::new(ErrorKind::Cancelled, context.phase(), "the call was cancelled")
+        .with_outcome(outcome)
+}
+
+fn timeout_error(context: &Context, limit: Limit) -> Error {
+    let outcome = context.outcome();
+    let (message, hint) = match limit {
+        Limit::Caller(after) => {
+            (format!("no answer within {after:?}, the caller's timeout"), "give a longer timeout")
+        }
+        Limit::Total(after) => {
+            (format!("no answer within {after:?} (timeouts.total)"), "raise timeouts.total")
+        }
+        Limit::Idle(after) => (
+            format!("no sign of life for {after:?} (timeouts.idle)"),
+            "raise timeouts.idle, or use a tool that reports progress",
+        ),
+    };
+    Error::new(ErrorKind::Timeout, context.phase(), message)
+        .with_outcome(outcome)
+        .with_hint(hint)
+}

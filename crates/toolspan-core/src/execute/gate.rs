@@ -1,0 +1,87 @@
+//! How many calls may be in flight, and how many may wait for a place.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::guard::outcome::Phase;
+use crate::{Error, ErrorKind, Result};
+
+/// A number of places. Who finds none waits in order; who finds too many waiting is turned away.
+#[derive(Debug)]
+pub struct Gate {
+    places: Semaphore,
+    size: usize,
+    /// The config key that sets `size`, named in errors.
+    key: &'static str,
+    waiting: AtomicUsize,
+    queue: usize,
+}
+
+impl Gate {
+    /// A gate of `size` places with a waiting room of `queue`; `key` is the config key of `size`.
+    pub fn new(size: usize, queue: usize, key: &'static str) -> Self {
+        let places = Semaphore::new(size.clamp(1, Semaphore::MAX_PERMITS));
+        Self { places, size, key, waiting: AtomicUsize::new(0), queue }
+    }
+
+    /// Calls that hold a place now.
+    pub fn in_flight(&self) -> usize {
+        self.size.saturating_sub(self.places.available_permits())
+    }
+
+    async fn enter(&self) -> Result<SemaphorePermit<'_>> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Ok(place);
+        }
+        let _seat = Seat::take(self)?;
+        self.places.acquire().await.map_err(|_| self.full("the gate is closed"))
+    }
+
+    fn full(&self, why: &str) -> Error {
+        Error::new(ErrorKind::Overloaded, Phase::Send, why)
+            .with_hint(format!("wait for a call to end, or raise {}", self.key))
+    }
+}
+
+/// A seat in a gate's waiting room, given back on drop.
+struct Seat<'a>(&'a Gate);
+
+impl<'a> Seat<'a> {
+    fn take(gate: &'a Gate) -> Result<Self> {
+        let taken = gate.waiting.fetch_add(1, Ordering::AcqRel);
+        let seat = Self(gate);
+        if taken < gate.queue {
+            return Ok(seat);
+        }
+        Err(gate.full(&format!(
+            "{} calls are in flight ({}) and {} more wait (limits.queue)",
+            gate.size, gate.key, gate.queue
+        )))
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The gates that one call passes: its toolbox's and its host's.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "the two bounds of a call; built by hosts")]
+pub struct Gates<'a> {
+    /// Bounds the calls on one toolbox.
+    pub toolbox: &'a Gate,
+    /// Bounds the calls on the host.
+    pub host: &'a Gate,
+}
+
+impl<'a> Gates<'a> {
+    /// Takes a place at both; the toolbox's first, so that one full toolbox never fills the host.
+    pub(super) async fn enter(self) -> Result<(SemaphorePermit<'a>, SemaphorePermit<'a>)> {
+        let toolbox = self.toolbox.enter().await?;
+        let host = self.host.enter().await?;
+        Ok((toolbox, host))
+    }
+}

@@ -1,0 +1,92 @@
+//! What a caller may say about one call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+/// How far a call has come, as its tool says.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Work done so far, in the tool's own unit.
+    pub progress: f64,
+    /// All the work, in the same unit, where it is known.
+    pub total: Option<f64>,
+    /// What is being done, not safe for a terminal.
+    pub message: Option<String>,
+}
+
+impl Progress {
+    /// So much of so much.
+    pub fn new(progress: f64, total: Option<f64>) -> Self {
+        Self { progress, total, message: None }
+    }
+
+    /// Adds what is being done.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+}
+
+/// Takes a call's progress. Runs on the caller's own thread or task; must not block.
+pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Options of one call. The default says nothing: the host's timeouts hold.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// Longest time for the whole call, instead of `timeouts.total` and `timeouts.idle`.
+    pub timeout: Option<Duration>,
+    /// Cancels the call, here and at the server.
+    pub cancel: Option<CancellationToken>,
+    /// Is told of progress. Several reports between two turns of the caller may come as the last
+    /// one alone.
+    pub on_progress: Option<ProgressSink>,
+    /// Members for the request's `_meta` (MCP), beside the ones the protocol needs.
+    pub meta: Map<String, Value>,
+}
+
+impl CallOptions {
+    /// Sets the longest time for the whole call.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets what cancels the call.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
+    /// Sets what is told of progress.
+    #[must_use]
+    pub fn with_progress(mut self, sink: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.on_progress = Some(Arc::new(sink));
+        self
+    }
+
+    /// Sets members for the request's `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
+        self.meta = meta;
+        self
+    }
+}
+
+impl std::fmt::Debug for CallOptions {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("cancel", &self.cancel.is_some())
+            .field("on_progress", &self.on_progress.is_some())
+            .finish_non_exhaustive()
+    }
+}

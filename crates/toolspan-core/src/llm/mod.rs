@@ -1,0 +1,3 @@
+//! The forms in which model APIs take tools: one file per API.
+
+pub mod openai;

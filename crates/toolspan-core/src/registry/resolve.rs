@@ -1,0 +1,77 @@
+//! How the name in a call finds its tool.
+
+use super::{RegisteredTool, Snapshot};
+use crate::guard::outcome::Phase;
+use crate::guard::sanitise;
+use crate::{Error, ErrorKind, Result, name};
+
+/// Other names under which tools of the field are known, and what they mean here.
+const ALIASES: &[(&str, &str)] =
+    &[("execute_bash", "terminal"), ("str_replace_editor", "file_editor")];
+
+/// How many near names an error offers.
+const OFFERED: usize = 3;
+
+impl Snapshot {
+    /// The tool that a name means: an exposed name, `toolbox.tool` with the source's own name, an
+    /// alias, or a source's own name where only one tool has it. Names are exact, case included.
+    ///
+    /// # Errors
+    ///
+    /// `tool_not_found`, with the three nearest names, or with the candidates when there are
+    /// several.
+    pub fn resolve(&self, wanted: &str) -> Result<&RegisteredTool> {
+        if let Some(tool) = self.get(wanted).or_else(|| self.dotted(wanted)) {
+            return Ok(tool);
+        }
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == wanted);
+        if let Some(tool) = alias.and_then(|(_, meant)| self.get(meant)) {
+            return Ok(tool);
+        }
+        let mut same_name = self.by_original(wanted);
+        match (same_name.next(), same_name.next()) {
+            (Some(only), None) => Ok(only),
+            (Some(_), Some(_)) => Err(self.ambiguous(wanted)),
+            _ => Err(self.unknown(wanted)),
+        }
+    }
+
+    /// A tool by `toolbox.tool`. Both parts may have dots of their own.
+    fn dotted(&self, wanted: &str) -> Option<&RegisteredTool> {
+        wanted.match_indices('.').find_map(|(dot, _)| {
+            let (toolbox, rest) = wanted.split_at_checked(dot)?;
+            let original = rest.strip_prefix('.')?;
+            self.by_original(original).find(|tool| &*tool.toolbox == toolbox)
+        })
+    }
+
+    fn ambiguous(&self, wanted: &str) -> Error {
+        let names: Vec<String> =
+            self.by_original(wanted).map(|tool| tool.name.to_string()).collect();
+        let message = format!("{} tools are called {}", names.len(), quoted(wanted));
+        let shown: Vec<&str> = names.iter().take(OFFERED).map(String::as_str).collect();
+        let hint = format!("use one of the full names: {}", shown.join(", "));
+        Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)
+            .with_hint(hint)
+            .with_suggestions(names.into_iter().take(OFFERED).collect())
+    }
+
+    fn unknown(&self, wanted: &str) -> Error {
+        let names = self.tools().iter().map(|tool| &*tool.name);
+        let near: Vec<String> =
+            name::nearest(wanted, names, OFFERED).into_iter().map(str::to_owned).collect();
+        let hint = match (near.is_empty(), self.tools().is_empty()) {
+            (false, _) => format!("did you mean {}?", near.join(", ")),
+            (true, false) => "list the tools to see their names".to_owned(),
+            (true, true) => "no toolbox has a usable tool; look at the status".to_owned(),
+        };
+        let message = format!("there is no tool called {}", quoted(wanted));
+        Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)
+            .with_hint(hint)
+            .with_suggestions(near)
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", sanitise::one_line(name, 100))
+}

@@ -1,0 +1,116 @@
+//! How a tool is written: the typed trait of an author, and the untyped executor behind every tool.
+//!
+//! An author implements [`Tool`] or uses [`tool_fn`]; a toolbox crate implements
+//! [`ToolExecutor`] for tools whose types it learns at run time. Both end as a
+//! [`ToolboxTool`](crate::ToolboxTool), so that a host sees no difference.
+
+mod closure;
+mod output;
+mod typed;
+
+use serde::de::DeserializeOwned;
+
+pub use closure::{ToolFn, tool_fn};
+pub use output::{Json, ToolFailure, ToolOutput};
+pub use typed::{NativeToolBox, native};
+
+use crate::annotations::ToolAnnotations;
+use crate::call::ValidCall;
+use crate::execute::Context;
+use crate::observation::Observation;
+use crate::{BoxFuture, Result, name};
+
+/// The validated input of a typed tool.
+///
+/// The schema that a model is given comes from `JsonSchema`; arguments are checked against it
+/// before `Deserialize` sees them.
+pub trait Action: DeserializeOwned + schemars::JsonSchema + Send + 'static {
+    /// What a person is shown before the call runs. `None`: the tool's name and arguments.
+    fn visualize(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A tool with typed input and output.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+/// use toolspan_core::tool::{Action, Json, Tool, ToolFailure};
+/// use toolspan_core::Context;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add { a: i64, b: i64 }
+/// impl Action for Add {}
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Sum { sum: i64 }
+///
+/// struct AddTool;
+/// impl Tool for AddTool {
+///     type Action = Add;
+///     type Observation = Json<Sum>;
+///     fn description(&self) -> &str { "Adds two whole numbers" }
+///     async fn call(&self, add: Add, _context: &Context) -> Result<Json<Sum>, ToolFailure> {
+///         let sum = add.a.checked_add(add.b).ok_or_else(|| ToolFailure::new("the sum is too large"))?;
+///         Ok(Json(Sum { sum }))
+///     }
+/// }
+/// ```
+pub trait Tool: Send + Sync + 'static {
+    /// The typed arguments.
+    type Action: Action;
+    /// The typed result.
+    type Observation: ToolOutput;
+
+    /// The exposed name. Default: the type's name in snake_case without a final `Tool`.
+    fn name(&self) -> String {
+        let path = std::any::type_name::<Self>();
+        let path = path.split('<').next().unwrap_or(path);
+        name::from_type(path.rsplit("::").next().unwrap_or(path))
+    }
+
+    /// What the tool does, in words for a model.
+    fn description(&self) -> &str;
+
+    /// Hints about effects. Default: nothing said.
+    fn annotations(&self) -> Option<ToolAnnotations> {
+        None
+    }
+
+    /// Does the work. A failure that the model can read is a [`ToolFailure`]; a panic becomes an
+    /// error of kind `internal`. The future is dropped when the call is cancelled or times out.
+    fn call(
+        &self,
+        action: Self::Action,
+        context: &Context,
+    ) -> impl Future<Output = Result<Self::Observation, ToolFailure>> + Send;
+
+    /// Frees what the tool holds. Called once, when the host closes.
+    fn close(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+}
+
+/// What does the work of a tool whose types are known at run time only.
+pub trait ToolExecutor: Send + Sync + 'static {
+    /// Runs a call. The future is dropped when the call is cancelled or times out: what is under
+    /// way must then be told to stop. `context` says when the call was sent, so that the error of
+    /// a call that was cut short can say whether the tool may have run.
+    fn call<'a>(
+        &'a self,
+        call: &'a ValidCall,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Observation>>;
+
+    /// What a person is shown before the call runs. `None`: the tool's name and arguments.
+    fn visualize(&self, call: &ValidCall) -> Option<String> {
+        let _ = call;
+        None
+    }
+
+    /// Frees what the executor holds.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}

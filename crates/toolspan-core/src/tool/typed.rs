@@ -1,0 +1,123 @@
+//! The untyped twin of a typed tool, and the toolbox that native tools live in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use super::{Action, Tool, ToolExecutor, ToolOutput};
+use crate::call::ValidCall;
+use crate::definition::ToolDefinition;
+use crate::execute::Context;
+use crate::guard::outcome::Phase;
+use crate::observation::Observation;
+use crate::schema::Schema;
+use crate::toolbox::{BrokenTool, Discovery, ToolBox, ToolBoxState, ToolboxTool};
+use crate::{BoxFuture, Error, ErrorKind, Result, name};
+
+/// Erases a typed tool.
+///
+/// # Errors
+///
+/// `schema_rejected` when the schema of its action or result cannot be used.
+pub fn native<T: Tool>(tool: T) -> Result<ToolboxTool> {
+    let name = tool.name();
+    let rejected = |error: crate::schema::SchemaRejected| {
+        Error::new(ErrorKind::SchemaRejected, Phase::Discover, error.to_string())
+            .in_toolbox(name::NATIVE)
+            .in_tool(&name)
+    };
+    let input = schemars::schema_for!(T::Action).to_value();
+    let input = Schema::for_arguments(input).map_err(rejected)?;
+    let output = T::Observation::schema().map(Schema::for_output).transpose().map_err(rejected)?;
+    let mut definition = ToolDefinition::new(name.clone(), tool.description(), Arc::new(input));
+    definition.output = output.map(Arc::new);
+    definition.annotations = tool.annotations();
+    Ok(ToolboxTool::new(Arc::new(definition), Arc::new(Erased(tool))))
+}
+
+struct Erased<T>(T);
+
+impl<T: Tool> Erased<T> {
+    fn action(call: &ValidCall) -> Result<T::Action> {
+        let arguments = Value::Object(call.arguments().clone());
+        serde_json::from_value(arguments).map_err(|error| {
+            let message = format!("the tool cannot read its arguments: {error}");
+            Error::new(ErrorKind::InvalidArguments, Phase::Validate, message)
+        })
+    }
+}
+
+impl<T: Tool> ToolExecutor for Erased<T> {
+    fn call<'a>(
+        &'a self,
+        call: &'a ValidCall,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        Box::pin(async move {
+            let action = Self::action(call)?;
+            context.note_sent();
+            Ok(match self.0.call(action, context).await {
+                Ok(output) => output.into_observation(),
+                Err(failure) => Observation::error_of(failure.message),
+            })
+        })
+    }
+
+    fn visualize(&self, call: &ValidCall) -> Option<String> {
+        Self::action(call).ok()?.visualize()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.0.close())
+    }
+}
+
+/// The toolbox of the tools that the host's own program brings.
+pub struct NativeToolBox {
+    tools: Vec<ToolboxTool>,
+    broken: Vec<BrokenTool>,
+    closed: AtomicBool,
+}
+
+impl NativeToolBox {
+    /// A toolbox of these tools, in this order. A second tool of the same name is broken.
+    pub fn new(tools: Vec<ToolboxTool>) -> Self {
+        let mut kept: Vec<ToolboxTool> = Vec::with_capacity(tools.len());
+        let mut broken = Vec::new();
+        for tool in tools {
+            if kept.iter().any(|other| other.definition.name == tool.definition.name) {
+                let reason = "another native tool has this name; give one of them another name";
+                broken.push(BrokenTool::new(&tool.definition.name, reason));
+            } else {
+                kept.push(tool);
+            }
+        }
+        Self { tools: kept, broken, closed: AtomicBool::new(false) }
+    }
+}
+
+impl ToolBox for NativeToolBox {
+    fn kind(&self) -> &str {
+        name::NATIVE
+    }
+
+    fn discover(&self) -> BoxFuture<'_, Result<Discovery>> {
+        let (tools, broken) = (self.tools.clone(), self.broken.clone());
+        Box::pin(std::future::ready(Ok(Discovery { tools, broken, incomplete: None })))
+    }
+
+    fn state(&self) -> ToolBoxState {
+        if self.closed.load(Ordering::Acquire) { ToolBoxState::Closed } else { ToolBoxState::Ready }
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if !self.closed.swap(true, Ordering::AcqRel) {
+                for tool in &self.tools {
+                    tool.executor.close().await;
+                }
+            }
+        })
+    }
+}
