@@ -121,13 +121,20 @@ impl LineDecoder {
     /// What is left when the stream has ended without a newline: to be called once after the last
     /// [`next_line`](Self::next_line) gave `None`.
     pub fn finish(&mut self) -> Option<Line<'_>> {
+        self.at_start = false;
         let start = std::mem::replace(&mut self.start, self.end);
         let dropped = self.dropping.take().is_some();
-        let rest = without_carriage_return(self.slice(start, self.end)).len();
-        if dropped || rest == 0 {
+        let line = without_carriage_return(self.slice(start, self.end));
+        if dropped || line.is_empty() {
             return None;
         }
-        Some(Line::Complete(self.slice(start, start + rest)))
+        // Only what could have become a byte order mark was not measured before.
+        if line.len() > self.max_line {
+            return Some(Line::TooLong {
+                head: line.get(..self.max_line).unwrap_or(line),
+            });
+        }
+        Some(Line::Complete(line))
     }
 
     /// Bytes held that belong to no line yet.

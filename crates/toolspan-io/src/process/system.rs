@@ -167,3 +167,41 @@ pub(super) fn above_standard<F: AsFd + AsRawFd + From<std::os::fd::OwnedFd>>(
         libc::STDERR_FILENO + 1,
     )?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Puts SIGPIPE back to what it was.
+    struct Before(libc::sighandler_t);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            // SAFETY: the disposition is the one `signal` gave back.
+            unsafe { libc::signal(libc::SIGPIPE, self.0) };
+        }
+    }
+
+    #[test]
+    fn a_broken_pipe_is_an_error_even_where_the_signal_would_end_the_process() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        drop(reader);
+        // SAFETY: SIG_DFL is a valid disposition.
+        let _before = Before(unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) });
+        assert!(sigpipe_is_default());
+        for _ in 0..2 {
+            let error = write_without_signal(&writer, b"x").expect_err("nobody reads");
+            assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        }
+    }
+
+    #[test]
+    fn a_descriptor_is_moved_only_from_the_standard_three() {
+        let (reader, _writer) = io::pipe().expect("a pipe");
+        let number = reader.as_raw_fd();
+        assert_eq!(
+            above_standard(reader).expect("nothing to do").as_raw_fd(),
+            number
+        );
+    }
+}

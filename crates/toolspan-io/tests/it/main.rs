@@ -1,1 +1,15 @@
-//! Does the crate keep its promises against real processes?
+//! Does the crate keep its promises, against real processes?
+
+#[cfg(target_os = "linux")]
+mod end;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(target_os = "linux")]
+mod launch;
+mod lines;
+#[cfg(target_os = "linux")]
+mod operating_system;
+#[cfg(target_os = "linux")]
+mod pipes;
+#[cfg(target_os = "linux")]
+mod stderr;

@@ -1,0 +1,126 @@
+//! Does a child that does not read hold up nobody, and is every byte delivered?
+
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use tokio::time::timeout;
+use toolspan_io::process::{AsyncStdin, Child, EndPolicy};
+
+use crate::operating_system::{Output, PATIENCE, start};
+
+/// Writes all of `bytes`, waiting for room as often as needed. Says how often that was.
+async fn write_all(stdin: &AsyncStdin, mut bytes: &[u8]) -> usize {
+    let mut waits = 0;
+    while !bytes.is_empty() {
+        match stdin.try_write(bytes) {
+            Ok(count) => bytes = bytes.split_at(count).1,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                waits += 1;
+                timeout(PATIENCE, stdin.writable())
+                    .await
+                    .expect("room in time")
+                    .expect("a pipe");
+            }
+            Err(error) => unreachable!("the server reads: {error}"),
+        }
+    }
+    waits
+}
+
+#[tokio::test]
+async fn a_full_pipe_says_so_and_waiting_for_room_really_waits() {
+    let Child {
+        stdin,
+        stdout,
+        process,
+        ..
+    } = start("echo ready; exec sleep 1000");
+    assert_eq!(Output::new(stdout).line().await.as_deref(), Some("ready"));
+    let stdin = stdin.into_async().expect("the pipe is watched");
+    let chunk = [b'x'; 64 * 1024];
+    let mut written = 0;
+    let error = loop {
+        match stdin.try_write(&chunk) {
+            Ok(count) => written += count,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    assert!((64 * 1024..=1024 * 1024).contains(&written), "{written}");
+    let waiting = timeout(Duration::from_millis(50), stdin.writable()).await;
+    assert!(waiting.is_err(), "the pipe is full, but: {waiting:?}");
+    process.kill_now();
+    timeout(PATIENCE, stdin.writable())
+        .await
+        .expect("it is told")
+        .expect("a broken pipe");
+    let error = stdin.try_write(&chunk).expect_err("nobody will read");
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[tokio::test]
+async fn ten_megabytes_go_through_a_slow_reader_whole() {
+    let Child {
+        stdin,
+        stdout,
+        process,
+        ..
+    } = start("wc -c");
+    let stdin = stdin.into_async().expect("the pipe is watched");
+    let waits = write_all(&stdin, &vec![b'x'; 10 << 20]).await;
+    assert!(waits > 0, "the pipe was never full: the test tests nothing");
+    drop(stdin);
+    assert_eq!(Output::new(stdout).all().await, [(10 << 20).to_string()]);
+    process.begin_end(EndPolicy::default());
+    timeout(PATIENCE, process.ended()).await.expect("it ends");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_read_holds_up_no_other() {
+    let deaf = start("exec sleep 1000");
+    let deaf_stdin = deaf.stdin.into_async().expect("the pipe is watched");
+    while deaf_stdin.try_write(&[0; 4096]).is_ok() {}
+    let Child { stdin, stdout, .. } = start("exec cat");
+    let mut output = Output::new(stdout);
+    let started = Instant::now();
+    for round in 0..100 {
+        stdin
+            .try_write(format!("{round}\n").as_bytes())
+            .expect("the pipe has room");
+        assert_eq!(output.line().await, Some(round.to_string()));
+    }
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[test]
+fn writing_and_reading_need_no_runtime() {
+    let Child {
+        stdin,
+        stdout,
+        process,
+        ..
+    } = start("read line; echo \"got $line\"");
+    let mut buffer = [0; 64];
+    let error = stdout.try_read(&mut buffer).expect_err("nothing is there");
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    let writer = std::thread::spawn(move || stdin.try_write(b"it\n"));
+    assert_eq!(
+        writer
+            .join()
+            .expect("the thread ends")
+            .expect("the pipe has room"),
+        3
+    );
+    process.begin_end(EndPolicy::default());
+    assert!(process.wait_ended_blocking(PATIENCE));
+    assert_eq!(
+        stdout.try_read(&mut buffer).expect("the answer is there"),
+        7
+    );
+    assert_eq!(&buffer[..7], b"got it\n");
+    assert_eq!(stdout.try_read(&mut buffer).expect("the end"), 0);
+}
