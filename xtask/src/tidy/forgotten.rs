@@ -37,15 +37,21 @@ fn check_one(source: &Source, by_path: &BTreeMap<&str, &Source>) -> Option<Findi
         return finding("a second integration binary".to_owned(), ONE);
     }
     let (folder, name) = module(within)?;
-    let parents = parents(package, folder);
-    let declared = parents
+    let (there, missing): (Vec<String>, Vec<String>) = parents(package, folder)
+        .into_iter()
+        .partition(|path| by_path.contains_key(path.as_str()));
+    let declared = there
         .iter()
         .filter_map(|parent| by_path.get(parent.as_str()))
         .any(|parent| parent.numbered().any(|(_, code)| declares(code, name)));
     if declared {
         return None;
     }
-    finding(format!("no `mod {name};` in {}", parents.join(" or ")), WHY)
+    let expected = if there.is_empty() { missing } else { there };
+    finding(
+        format!("no `mod {name};` in {}", expected.join(" or ")),
+        WHY,
+    )
 }
 
 /// Cuts `crates/a/src/b.rs` into the package's folder and the path within it.
