@@ -5,6 +5,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::process::Pid;
+
 use super::cookie::Cookie;
 use super::end_policy::EndPolicy;
 use super::exit_status::ExitStatus;
@@ -51,7 +53,7 @@ impl Process {
     /// Its process id, which is also its session and its group. It may belong to another process
     /// once this one has exited.
     pub fn pid(&self) -> u32 {
-        self.shared().pid
+        self.shared().pid.as_raw_pid().unsigned_abs()
     }
 
     /// Waits until the process itself has exited; what it wrote to standard error before is in the
@@ -156,9 +158,9 @@ impl Drop for Owner {
 /// What the handle and the reaper's thread share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) pid: u32,
+    pub(super) pid: Pid,
     /// The process that started it.
-    pub(super) host: u32,
+    host: u32,
     pub(super) cookie: Cookie,
     pub(super) exited: Arc<Latch<ExitStatus>>,
     pub(super) ended: Arc<Latch<()>>,
@@ -176,7 +178,7 @@ pub(super) struct Request {
 }
 
 impl Shared {
-    pub(super) fn new(pid: u32, cookie: Cookie, stderr_bytes: usize) -> Self {
+    pub(super) fn new(pid: Pid, cookie: Cookie, stderr_bytes: usize) -> Self {
         Self {
             pid,
             host: std::process::id(),
@@ -225,5 +227,46 @@ impl Shared {
 
     fn lock_request(&self) -> MutexGuard<'_, Request> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::process::system::in_forked_copy;
+    use crate::process::{Launch, SpawnError, WatchdogState, spawn, watchdog_state};
+
+    #[test]
+    fn a_forked_copy_of_the_host_leaves_the_process_alone_and_waits_for_nothing() {
+        let child = spawn(&Launch::new("/bin/cat")).expect("it starts");
+        let process = child.process.clone();
+        let host = std::process::id();
+        // A lock held while forking is held for ever in the copy.
+        let held = process.shared().lock_request();
+        assert!(in_forked_copy(|| {
+            let mut context = Context::from_waker(Waker::noop());
+            process.begin_end(EndPolicy::default());
+            process.kill_now();
+            drop(process.clone());
+            process.exit_status().is_none()
+                && process.stderr_tail().is_empty()
+                && !process.wait_ended_blocking(Duration::from_secs(60))
+                && pin!(process.ended()).poll(&mut context).is_ready()
+                && pin!(process.exited()).poll(&mut context) == Poll::Ready(ExitStatus::UNKNOWN)
+                && watchdog_state() == WatchdogState::Idle
+                && matches!(
+                    spawn(&Launch::new("/bin/cat")),
+                    Err(SpawnError::ForkedProcess { owner }) if owner == host
+                )
+        }));
+        drop(held);
+        assert_eq!(process.exit_status(), None);
+        drop((child.stdin, child.stdout));
+        process.begin_end(EndPolicy::default());
+        assert!(process.wait_ended_blocking(Duration::from_secs(20)));
+        assert_eq!(process.exit_status(), Some(ExitStatus::exited(0)));
     }
 }

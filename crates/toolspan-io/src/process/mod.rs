@@ -18,7 +18,8 @@
 //! the copy is gone as well, because the copy holds the same pipe.
 //!
 //! A process id is never signalled on trust: a group only while its leader has not been collected,
-//! everything else through a pidfd opened first and checked after.
+//! everything else through a pidfd opened first and checked after (by id where the kernel is older
+//! than pidfds, 5.3, just after a look).
 //!
 //! Other Unix systems have no `/proc` of this kind and no pidfd: there the group is ended on close
 //! and drop, the thread looks for exits every 20 ms, and what left the group stays. On Windows

@@ -8,6 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{Timespec, poll};
+use rustix::process::Pid;
 
 use super::cookie::Cookie;
 use super::environment::child_environment;
@@ -18,6 +22,15 @@ use super::pipes::{ChildStdin, ChildStdout};
 use super::program::{missing_interpreter, resolve};
 use super::reaper::{self, Adopted};
 use super::system::{above_standard, isolate};
+
+/// Waits between tries to execute a file that is open for writing: 62 ms in all.
+const BUSY_WAITS: [Duration; 5] = [
+    Duration::from_millis(2),
+    Duration::from_millis(4),
+    Duration::from_millis(8),
+    Duration::from_millis(16),
+    Duration::from_millis(32),
+];
 
 /// Starts a process in a session and group of its own, with three pipes and no other descriptor.
 ///
@@ -39,8 +52,8 @@ pub fn spawn(launch: &Launch) -> Result<Child, SpawnError> {
     })?;
     isolate(&mut command, launch.umask);
     let place = reaper::reserve(cookie)?;
-    let process = command.spawn().map_err(|source| explain(source, program))?;
-    let shared = Arc::new(Shared::new(process.id(), cookie, launch.stderr_bytes));
+    let pid = start(&mut command).map_err(|source| explain(source, program))?;
+    let shared = Arc::new(Shared::new(pid, cookie, launch.stderr_bytes));
     place.adopt(Adopted {
         shared: Arc::clone(&shared),
         stderr,
@@ -50,6 +63,25 @@ pub fn spawn(launch: &Launch) -> Result<Child, SpawnError> {
         stdout,
         process: Process::new(shared),
     })
+}
+
+/// Forks and executes. A program that was just written may still be open for writing in a child that
+/// another thread is starting, until that child executes too: this is worth a few more tries.
+fn start(command: &mut Command) -> io::Result<Pid> {
+    for wait in BUSY_WAITS {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                let wait = Timespec {
+                    tv_sec: 0,
+                    tv_nsec: i64::from(wait.subsec_nanos()),
+                };
+                // An interrupted wait is a shorter one.
+                let _ = poll(&mut [], Some(&wait));
+            }
+            other => return other.map(|child| Pid::from_child(&child)),
+        }
+    }
+    command.spawn().map(|child| Pid::from_child(&child))
 }
 
 /// Checks everything that can be checked before the fork.

@@ -168,6 +168,22 @@ pub(super) fn above_standard<F: AsFd + AsRawFd + From<std::os::fd::OwnedFd>>(
     )?))
 }
 
+/// Runs `check` in a forked copy of this process and gives its answer.
+#[cfg(test)]
+pub(super) fn in_forked_copy(check: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the copy has one thread; the C library makes its allocator usable there, and the copy
+    // leaves without running anything else.
+    unsafe {
+        match libc::fork() {
+            0 => libc::_exit(i32::from(!check())),
+            child => {
+                let mut status = 0;
+                libc::waitpid(child, &raw mut status, 0) == child && status == 0
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

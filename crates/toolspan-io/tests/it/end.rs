@@ -91,6 +91,32 @@ async fn twenty_stubborn_servers_end_in_parallel_within_6_s() {
 }
 
 #[tokio::test]
+async fn two_hundred_servers_run_and_end_at_once_and_the_watchdog_goes_with_the_last() {
+    let children: Vec<Child> = (0..200).map(|_| start("exec cat")).collect();
+    let WatchdogState::Running { pid: watchdog } = watchdog_state() else {
+        unreachable!("a watchdog runs");
+    };
+    let mut processes = Vec::new();
+    for child in children {
+        let Child {
+            stdin,
+            stdout,
+            process,
+            ..
+        } = child;
+        stdin.try_write(b"hello\n").expect("the pipe has room");
+        assert_eq!(Output::new(stdout).line().await.as_deref(), Some("hello"));
+        process.begin_end(EndPolicy::default());
+        processes.push(process);
+    }
+    for process in &processes {
+        timeout(PATIENCE, process.ended()).await.expect("it ends");
+        assert!(!is_alive(pid(process.pid())));
+    }
+    assert!(!is_alive(pid(watchdog)));
+}
+
+#[tokio::test]
 async fn kill_now_needs_no_grace() {
     let child = start(STUBBORN);
     let started = Instant::now();

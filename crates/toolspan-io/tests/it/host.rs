@@ -88,8 +88,24 @@ fn a_killed_host_leaves_no_grandchild_of_a_server_that_has_exited() {
 }
 
 #[test]
-fn three_hundred_servers_leave_no_zombie_and_no_descriptor() {
-    let (mut host, mut output) = host(&["cycle", "300"]);
+fn a_host_that_just_exits_leaves_nothing() {
+    let (mut host, mut output) = host(&["serve", "echo $$; exec sleep 1000 >/dev/null"]);
+    let pids: Vec<Pid> = (0..2)
+        .map(|_| pid(line(&mut output, "watchdog").parse().expect("a process id")))
+        .collect();
+    assert!(host.wait().expect("it exits").success());
+    let exited = Instant::now();
+    for pid in pids {
+        assert!(
+            is_gone_by(pid, exited + Duration::from_secs(3)),
+            "{pid:?} is left"
+        );
+    }
+}
+
+#[test]
+fn a_thousand_servers_leave_no_zombie_and_no_descriptor() {
+    let (mut host, mut output) = host(&["cycle", "1000"]);
     assert_eq!(line(&mut output, "zombies"), "0");
     let descriptors = line(&mut output, "descriptors");
     let (before, after) = descriptors.split_once(' ').expect("two numbers");

@@ -63,7 +63,7 @@ pub(super) struct Charge {
 impl Charge {
     pub(super) fn new(adopted: Adopted) -> Self {
         Self {
-            leader: OwnChild::new(adopted.shared.pid),
+            leader: Some(OwnChild::new(adopted.shared.pid)),
             shared: adopted.shared,
             stderr: Some(adopted.stderr),
             step: Step::Running,
@@ -121,24 +121,23 @@ impl Charge {
             return false;
         };
         self.leader = None;
-        if status == ExitStatus::UNKNOWN || !is_group_empty(pid) {
-            self.anchors = self.find_anchors(pid, status);
+        // If somebody else collected the child, its id may be in use again.
+        if status != ExitStatus::UNKNOWN && !is_group_empty(pid) {
+            self.anchors = census::members(pid);
         }
         self.drain(buffer);
-        if self.step != Step::Running {
-            self.scan_at = Some(Instant::now());
+        let now = Instant::now();
+        match &mut self.step {
+            Step::Running => {}
+            Step::Killing(until) => {
+                // What it left is killed from here on, and has its own time to be gone.
+                *until = now + KILL_GRACE;
+                self.scan_at = Some(now);
+            }
+            _ => self.scan_at = Some(now),
         }
         self.shared.exited.set(status);
         true
-    }
-
-    /// A child that somebody else collected may have been gone for long, and its id in use again.
-    fn find_anchors(&self, group: Pid, status: ExitStatus) -> Vec<Straggler> {
-        if status == ExitStatus::UNKNOWN {
-            Vec::new()
-        } else {
-            census::members(group)
-        }
     }
 
     /// Reads what standard error holds, one turn. Says whether there may be more.
@@ -186,13 +185,10 @@ impl Charge {
         })
     }
 
+    /// The group, while somebody known to be in it keeps its id from being given away.
     fn trusted_group(&self) -> Option<Pid> {
-        let pid = i32::try_from(self.shared.pid).ok().and_then(Pid::from_raw);
-        pid.filter(|_| {
-            self.anchors
-                .iter()
-                .any(|anchor| anchor.exit_event().is_some() && !anchor.is_gone())
-        })
+        let lives = |anchor: &Straggler| anchor.exit_event().is_some() && !anchor.is_gone();
+        self.anchors.iter().any(lives).then_some(self.shared.pid)
     }
 
     /// Signals what was found; nothing found is the end.
@@ -200,7 +196,7 @@ impl Charge {
         match self.step {
             Step::Killing(until) if now >= until && !found.is_empty() => {
                 let pids: Vec<_> = found.iter().map(|straggler| straggler.pid).collect();
-                tracing::warn!(pid = self.shared.pid, ?pids, "processes survived SIGKILL");
+                tracing::warn!(server = ?self.shared.pid, ?pids, "processes survived SIGKILL");
                 self.end();
             }
             _ if found.is_empty() => self.end(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::thread;
-use super::watchdog::{Watchdog, WatchdogState};
+use super::watchdog::{SHELL, Watchdog, WatchdogState};
 use crate::process::cookie::Cookie;
 use crate::process::error::SpawnError;
 use crate::process::handle::Shared;
@@ -21,7 +21,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     wake: None,
     reserved: 0,
     adopted: Vec::new(),
-    watchdog: Watchdog::new(),
+    watchdog: Watchdog::new(SHELL),
 });
 
 /// What callers and the thread share.

@@ -16,13 +16,12 @@ pub(super) struct OwnChild {
 }
 
 impl OwnChild {
-    /// `None` for an id that no process can have.
-    pub(super) fn new(pid: u32) -> Option<Self> {
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
-        Some(Self {
+    /// Watches a child that was just started and that nothing has collected.
+    pub(super) fn new(pid: Pid) -> Self {
+        Self {
             pid,
             pidfd: open_pidfd(pid),
-        })
+        }
     }
 
     pub(super) fn pid(&self) -> Pid {

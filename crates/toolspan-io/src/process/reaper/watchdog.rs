@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use rustix::process::Pid;
+
 use super::own_child::OwnChild;
 use crate::process::cookie::Cookie;
 use crate::process::system::{above_standard, isolate, write_without_signal};
@@ -12,7 +14,8 @@ use crate::process::system::{above_standard, isolate, write_without_signal};
 /// Reads lines about children, and ends them at the end of its input.
 const SCRIPT: &str = include_str!("watchdog.sh");
 
-const SHELL: &str = "/bin/sh";
+/// Every Unix has it.
+pub(super) const SHELL: &str = "/bin/sh";
 
 /// Bytes kept for a watchdog that does not read: some 10,000 children. Beyond that it is given up.
 const UNSENT_SIZE: usize = 1024 * 1024;
@@ -38,13 +41,14 @@ pub enum WatchdogState {
 #[derive(Debug)]
 pub(super) struct Watchdog {
     /// One for each child: its cookie, and its group while the group's id is certain.
-    entries: Vec<(Cookie, Option<u32>)>,
+    entries: Vec<(Cookie, Option<Pid>)>,
     shell: Option<Shell>,
+    /// The shell to run.
+    program: &'static str,
 }
 
 #[derive(Debug)]
 struct Shell {
-    pid: u32,
     child: Arc<OwnChild>,
     /// The only write end there is: its end is our end. Never inherited by anyone.
     pipe: Arc<PipeWriter>,
@@ -61,10 +65,11 @@ pub(super) struct Running {
 }
 
 impl Watchdog {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(program: &'static str) -> Self {
         Self {
             entries: Vec::new(),
             shell: None,
+            program,
         }
     }
 
@@ -75,7 +80,7 @@ impl Watchdog {
             self.tell(&set_line(cookie, None));
             return;
         }
-        match Shell::start() {
+        match Shell::start(self.program) {
             Ok(shell) => self.shell = Some(shell),
             Err(error) => tracing::warn!(%error, "no watchdog: a killed host may leave servers"),
         }
@@ -88,7 +93,7 @@ impl Watchdog {
     }
 
     /// Makes known the group of a child, or that its id is no longer certain.
-    pub(super) fn set_group(&mut self, cookie: Cookie, group: Option<u32>) {
+    pub(super) fn set_group(&mut self, cookie: Cookie, group: Option<Pid>) {
         if let Some(entry) = self.entries.iter_mut().find(|(other, _)| *other == cookie) {
             entry.1 = group;
             self.tell(&set_line(cookie, group));
@@ -103,7 +108,9 @@ impl Watchdog {
 
     pub(super) fn state(&self) -> WatchdogState {
         match &self.shell {
-            Some(shell) => WatchdogState::Running { pid: shell.pid },
+            Some(shell) => WatchdogState::Running {
+                pid: shell.child.pid().as_raw_pid().unsigned_abs(),
+            },
             None if self.entries.is_empty() => WatchdogState::Idle,
             None => WatchdogState::Missing,
         }
@@ -153,7 +160,7 @@ impl Watchdog {
 }
 
 impl Shell {
-    fn start() -> io::Result<Self> {
+    fn start(program: &str) -> io::Result<Self> {
         let (input, pipe) = io::pipe()?;
         let (input, pipe) = (above_standard(input)?, above_standard(pipe)?);
         rustix::io::ioctl_fionbio(&pipe, true)?;
@@ -161,7 +168,7 @@ impl Shell {
             clippy::disallowed_methods,
             reason = "this is the door through which processes go"
         )]
-        let mut command = Command::new(SHELL);
+        let mut command = Command::new(program);
         command
             .args(["-c", SCRIPT, "toolspan-watchdog"])
             // Without our cookie, should the host itself be somebody's child: it must outlive us.
@@ -172,11 +179,8 @@ impl Shell {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         isolate(&mut command, None);
-        let pid = command.spawn()?.id();
-        let child = OwnChild::new(pid)
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not a process id"))?;
+        let child = OwnChild::new(Pid::from_child(&command.spawn()?));
         Ok(Self {
-            pid,
             child: Arc::new(child),
             pipe: Arc::new(pipe),
             unsent: Vec::new(),
@@ -199,9 +203,45 @@ impl Shell {
     }
 }
 
-fn set_line(cookie: Cookie, group: Option<u32>) -> String {
+fn set_line(cookie: Cookie, group: Option<Pid>) -> String {
     match group {
-        Some(group) => format!("set {cookie} {group}\n"),
+        Some(group) => format!("set {cookie} {}\n", group.as_raw_nonzero()),
         None => format!("set {cookie}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_shell_the_state_says_so_and_nothing_else_changes() {
+        let mut watchdog = Watchdog::new("/no/such/shell");
+        assert_eq!(watchdog.state(), WatchdogState::Idle);
+        let cookie = Cookie::new();
+        watchdog.add(cookie);
+        watchdog.set_group(cookie, None);
+        assert_eq!(watchdog.state(), WatchdogState::Missing);
+        assert!(watchdog.retire().is_none());
+        watchdog.remove(cookie);
+        assert_eq!(watchdog.state(), WatchdogState::Idle);
+    }
+
+    #[test]
+    fn a_watchdog_that_reads_nothing_is_given_up_after_a_megabyte() {
+        let mut watchdog = Watchdog::new(SHELL);
+        watchdog.add(Cookie::new());
+        let child = Arc::clone(&watchdog.running().expect("the shell starts").child);
+        child.signal_group(rustix::process::Signal::STOP);
+        let line = set_line(Cookie::new(), None);
+        for _ in 0..2 * UNSENT_SIZE / line.len() {
+            watchdog.tell(&line);
+        }
+        let event = child.exit_event().expect("the system has pidfds");
+        let flags = rustix::event::PollFlags::IN;
+        let mut asked = [rustix::event::PollFd::from_borrowed_fd(event, flags)];
+        rustix::event::poll(&mut asked, None).expect("poll works");
+        watchdog.collect();
+        assert_eq!(watchdog.state(), WatchdogState::Missing);
     }
 }
