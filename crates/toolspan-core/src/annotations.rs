@@ -91,7 +91,13 @@ mod tests {
 
     #[test]
     fn json_uses_the_wire_names_and_omits_what_was_not_said() {
-        let hints = ToolAnnotations { read_only_hint: Some(true), ..Default::default() };
-        assert_eq!(serde_json::to_string(&hints).unwrap(), r#"{"readOnlyHint":true}"#);
+        let hints = ToolAnnotations {
+            read_only_hint: Some(true),
+            ..Default::default()
+        };
+        assert_eq!(
+            serde_json::to_string(&hints).unwrap(),
+            r#"{"readOnlyHint":true}"#
+        );
     }
 }

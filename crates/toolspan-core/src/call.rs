@@ -25,7 +25,10 @@ pub struct CallRequest {
 impl CallRequest {
     /// A request.
     pub fn new(tool: impl Into<String>, arguments: Value) -> Self {
-        Self { tool: tool.into(), arguments }
+        Self {
+            tool: tool.into(),
+            arguments,
+        }
     }
 
     /// Reads a tool call as a model API gives it.
@@ -39,13 +42,21 @@ impl CallRequest {
     ///
     /// `invalid_arguments` when there is no name or the arguments are not JSON.
     pub fn from_model(call: &Value) -> Result<Self> {
-        let inner = call.get("function").or_else(|| call.get("functionCall")).unwrap_or(call);
-        let name = inner.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let inner = call
+            .get("function")
+            .or_else(|| call.get("functionCall"))
+            .unwrap_or(call);
+        let name = inner
+            .get("name")
+            .and_then(Value::as_str)
+            .filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| {
             let hint = "give a tool call as the model's API returned it";
             invalid("the model's call names no tool").with_hint(hint)
         })?;
-        let given = ["arguments", "input", "args"].iter().find_map(|key| inner.get(*key));
+        let given = ["arguments", "input", "args"]
+            .iter()
+            .find_map(|key| inner.get(*key));
         let arguments = match given {
             None => Value::Null,
             Some(Value::String(text)) if text.trim().is_empty() => Value::Null,
@@ -89,7 +100,10 @@ impl ValidCall {
                 return Err(invalid(message).with_hint("give each argument by its name"));
             }
         };
-        tool.definition.input.check_within(&arguments, limits.json_depth).map_err(refused)?;
+        tool.definition
+            .input
+            .check_within(&arguments, limits.json_depth)
+            .map_err(refused)?;
         let text = arguments.to_string();
         if text.len() > limits.arguments_bytes {
             let message = format!(
@@ -99,7 +113,9 @@ impl ValidCall {
             );
             return Err(invalid(message));
         }
-        let Value::Object(arguments) = arguments else { return Err(invalid("not an object")) };
+        let Value::Object(arguments) = arguments else {
+            return Err(invalid("not an object"));
+        };
         Ok(Self {
             definition: Arc::clone(&tool.definition),
             exposed_name: Arc::clone(&tool.name),
@@ -136,17 +152,27 @@ impl ValidCall {
             .iter()
             .map(|(key, value)| {
                 let hidden = crate::guard::secret::names_a_secret(key);
-                let value = if hidden { "[redacted]".to_owned() } else { value.to_string() };
+                let value = if hidden {
+                    "[redacted]".to_owned()
+                } else {
+                    value.to_string()
+                };
                 format!("{key}: {value}")
             })
             .collect();
-        sanitise::one_line(&format!("{}({})", self.exposed_name, arguments.join(", ")), 500)
+        sanitise::one_line(
+            &format!("{}({})", self.exposed_name, arguments.join(", ")),
+            500,
+        )
     }
 }
 
 impl std::fmt::Debug for ValidCall {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("ValidCall").field(&self.summary()).finish()
+        formatter
+            .debug_tuple("ValidCall")
+            .field(&self.summary())
+            .finish()
     }
 }
 
@@ -156,11 +182,10 @@ fn refused(failed: CheckFailed) -> Error {
             let message = format!("the tool's schema cannot be used: {rejected}");
             Error::new(ErrorKind::SchemaRejected, Phase::Validate, message)
         }
-        CheckFailed::Violations(violations) => {
-            invalid(format!("the arguments do not match the tool's schema: {violations}"))
-                .with_violations(violations.into_vec())
-        }
-        other => invalid(other.to_string()),
+        CheckFailed::Violations(violations) => invalid(format!(
+            "the arguments do not match the tool's schema: {violations}"
+        ))
+        .with_violations(violations.into_vec()),
     }
 }
 

@@ -29,7 +29,11 @@ pub struct ToolDefinition {
 
 impl ToolDefinition {
     /// A definition with a name, words and an input schema, and nothing else.
-    pub fn new(name: impl Into<String>, description: impl Into<String>, input: Arc<Schema>) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input: Arc<Schema>,
+    ) -> Self {
         Self {
             name: name.into(),
             title: None,
@@ -48,7 +52,11 @@ impl ToolDefinition {
 
     /// The name for people: the title, the annotations' title or the name.
     pub fn title(&self) -> &str {
-        let hint = || self.annotations.as_ref().and_then(|hints| hints.title.as_deref());
+        let hint = || {
+            self.annotations
+                .as_ref()
+                .and_then(|hints| hints.title.as_deref())
+        };
         self.title.as_deref().or_else(hint).unwrap_or(&self.name)
     }
 

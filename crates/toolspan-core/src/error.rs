@@ -1,5 +1,6 @@
 //! The one error of a tool call: what kind, where, how far it came and what to do next.
 
+use crate::guard::Redactor;
 use crate::guard::outcome::{Outcome, Phase};
 use crate::schema::Violation;
 
@@ -143,6 +144,20 @@ impl Error {
         self
     }
 
+    /// Says what kind it is.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// Replaces the message.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Says in which phase it happened.
     #[must_use]
     pub fn with_phase(mut self, phase: Phase) -> Self {
@@ -183,6 +198,18 @@ impl Error {
     pub fn with_stderr(mut self, stderr: impl Into<String>) -> Self {
         let stderr = stderr.into();
         self.0.stderr = (!stderr.is_empty()).then_some(stderr);
+        self
+    }
+
+    /// Frees the message, the hint and the standard error of registered secrets.
+    #[must_use]
+    pub fn redacted(mut self, redactor: &Redactor) -> Self {
+        if !redactor.is_empty() {
+            self.0.message = redactor.redact(&self.0.message).into_owned();
+            for text in [&mut self.0.hint, &mut self.0.stderr].into_iter().flatten() {
+                *text = redactor.redact(text).into_owned();
+            }
+        }
         self
     }
 

@@ -29,7 +29,9 @@ pub struct Origin<'a> {
 /// ```
 pub fn sanitised(name: &str) -> String {
     let allowed = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
-    name.chars().map(|char| if allowed(char) { char } else { '_' }).collect()
+    name.chars()
+        .map(|char| if allowed(char) { char } else { '_' })
+        .collect()
 }
 
 /// The prefix that a toolbox key gives, with no `__` left in it, so that the first separator of
@@ -77,7 +79,11 @@ pub fn exposed(origins: &[Origin<'_>]) -> Vec<String> {
         .iter()
         .zip(&candidates)
         .map(|(origin, candidate)| {
-            if keeps(candidate) { candidate.name.clone() } else { with_digits(&candidate.name, origin) }
+            if keeps(candidate) {
+                candidate.name.clone()
+            } else {
+                with_digits(&candidate.name, origin)
+            }
         })
         .collect()
 }
@@ -91,7 +97,9 @@ struct Candidate {
 impl Candidate {
     fn of(origin: &Origin<'_>) -> Self {
         let tool = sanitised(origin.tool);
-        let prefix = origin.prefix.map_or_else(|| toolbox_prefix(origin.toolbox), sanitised);
+        let prefix = origin
+            .prefix
+            .map_or_else(|| toolbox_prefix(origin.toolbox), sanitised);
         let whole = if origin.toolbox == NATIVE || prefix.is_empty() {
             tool.clone()
         } else {
@@ -105,7 +113,11 @@ impl Candidate {
             (false, false) => 2,
         };
         let fits = !whole.is_empty() && whole.len() <= LONGEST;
-        let name = if fits { whole } else { with_digits(&whole, origin) };
+        let name = if fits {
+            whole
+        } else {
+            with_digits(&whole, origin)
+        };
         Self { name, rank }
     }
 }
@@ -117,7 +129,11 @@ fn with_digits(name: &str, origin: &Origin<'_>) -> String {
     hasher.update([0]);
     hasher.update(origin.tool);
     let digest = hasher.finalize();
-    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = digest
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let kept: String = name.chars().take(LONGEST - 1 - digits.len()).collect();
     format!("{kept}_{digits}")
 }
@@ -129,23 +145,38 @@ fn with_digits(name: &str, origin: &Origin<'_>) -> String {
 /// let near = toolspan_core::name::nearest("get_curent_time", names, 3);
 /// assert_eq!(near[0], "time__get_current_time");
 /// ```
-pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
+pub fn nearest<'a>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    count: usize,
+) -> Vec<&'a str> {
     /// Beyond this many characters a name is compared by its head: the cost grows with the square.
     const COMPARED: usize = 128;
-    let head = |text: &str| text.chars().take(COMPARED).collect::<String>().to_lowercase();
+    let head = |text: &str| {
+        text.chars()
+            .take(COMPARED)
+            .collect::<String>()
+            .to_lowercase()
+    };
     let wrong = head(wrong);
     let mut scored: Vec<(f64, &str)> = names
         .into_iter()
         .map(|name| {
             let lower = head(name);
-            let tail = lower.split_once(SEPARATOR).map_or(lower.as_str(), |(_, tool)| tool);
+            let tail = lower
+                .split_once(SEPARATOR)
+                .map_or(lower.as_str(), |(_, tool)| tool);
             let whole = strsim::jaro_winkler(&wrong, &lower);
             (whole.max(strsim::jaro_winkler(&wrong, tail)), name)
         })
         .filter(|(score, _)| *score > 0.6)
         .collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    scored.into_iter().take(count).map(|(_, name)| name).collect()
+    scored
+        .into_iter()
+        .take(count)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// A snake_case tool name from a type's name, without a final `Tool`.
@@ -186,7 +217,11 @@ mod tests {
     use super::*;
 
     fn origin<'a>(toolbox: &'a str, tool: &'a str) -> Origin<'a> {
-        Origin { toolbox, prefix: None, tool }
+        Origin {
+            toolbox,
+            prefix: None,
+            tool,
+        }
     }
 
     #[test]
@@ -197,7 +232,11 @@ mod tests {
 
     #[test]
     fn a_prefix_replaces_the_key_and_an_empty_one_removes_it() {
-        let named = |prefix| Origin { toolbox: "time", prefix: Some(prefix), tool: "now" };
+        let named = |prefix| Origin {
+            toolbox: "time",
+            prefix: Some(prefix),
+            tool: "now",
+        };
         assert_eq!(exposed(&[named("")]), ["now"]);
         assert_eq!(exposed(&[named("clock")]), ["clock__now"]);
     }
@@ -220,7 +259,11 @@ mod tests {
 
     #[test]
     fn a_replaced_character_never_takes_the_name_of_an_exact_one() {
-        let names = exposed(&[origin("box", "a.b"), origin("box", "a_b"), origin("box", "a/b")]);
+        let names = exposed(&[
+            origin("box", "a.b"),
+            origin("box", "a_b"),
+            origin("box", "a/b"),
+        ]);
         assert_eq!(names[1], "box__a_b");
         assert!(names[0].starts_with("box__a_b_") && names[2].starts_with("box__a_b_"));
         assert_ne!(names[0], names[2]);
@@ -228,17 +271,29 @@ mod tests {
 
     #[test]
     fn equal_claims_all_get_digits_whatever_the_order() {
-        let plain = |toolbox| Origin { toolbox, prefix: Some(""), tool: "search" };
+        let plain = |toolbox| Origin {
+            toolbox,
+            prefix: Some(""),
+            tool: "search",
+        };
         let forth = exposed(&[plain("a"), plain("b")]);
         let mut back = exposed(&[plain("b"), plain("a")]);
         back.reverse();
         assert_eq!(forth, back);
-        assert!(forth.iter().all(|name| name.starts_with("search_") && name.len() == 15));
+        assert!(
+            forth
+                .iter()
+                .all(|name| name.starts_with("search_") && name.len() == 15)
+        );
     }
 
     #[test]
     fn a_native_tool_keeps_its_name() {
-        let served = Origin { toolbox: "a", prefix: Some(""), tool: "add" };
+        let served = Origin {
+            toolbox: "a",
+            prefix: Some(""),
+            tool: "add",
+        };
         let names = exposed(&[served, origin("native", "add")]);
         assert_eq!(names[1], "add");
         assert_ne!(names[0], "add");
@@ -251,6 +306,13 @@ mod tests {
             assert!(name.len() <= LONGEST && !name.is_empty(), "{name}");
             assert_eq!(&sanitised(name), name);
         }
-        assert!(!exposed(&[Origin { toolbox: "a", prefix: Some(""), tool: "" }])[0].is_empty());
+        assert!(
+            !exposed(&[Origin {
+                toolbox: "a",
+                prefix: Some(""),
+                tool: ""
+            }])[0]
+                .is_empty()
+        );
     }
 }

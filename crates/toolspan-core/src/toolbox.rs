@@ -53,13 +53,19 @@ pub struct ToolboxTool {
 impl ToolboxTool {
     /// Joins a definition and its executor.
     pub fn new(definition: Arc<ToolDefinition>, executor: Arc<dyn ToolExecutor>) -> Self {
-        Self { definition, executor }
+        Self {
+            definition,
+            executor,
+        }
     }
 }
 
 impl std::fmt::Debug for ToolboxTool {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("ToolboxTool").field(&self.definition.name).finish()
+        formatter
+            .debug_tuple("ToolboxTool")
+            .field(&self.definition.name)
+            .finish()
     }
 }
 
@@ -76,7 +82,10 @@ pub struct BrokenTool {
 impl BrokenTool {
     /// A broken tool and why.
     pub fn new(name: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { name: name.into(), reason: reason.into() }
+        Self {
+            name: name.into(),
+            reason: reason.into(),
+        }
     }
 }
 
@@ -151,6 +160,10 @@ impl Step {
         took: std::time::Duration,
         result: std::result::Result<String, Error>,
     ) -> Self {
-        Self { what: what.into(), result, took }
+        Self {
+            what: what.into(),
+            result,
+            took,
+        }
     }
 }

@@ -86,7 +86,11 @@ impl Context {
 
     /// What is waited for now: room to send, or the answer.
     pub fn phase(&self) -> Phase {
-        if self.sent.load(Ordering::Acquire) { Phase::Call } else { Phase::Send }
+        if self.sent.load(Ordering::Acquire) {
+            Phase::Call
+        } else {
+            Phase::Send
+        }
     }
 
     /// How far the call has come.
@@ -101,7 +105,10 @@ impl Context {
     /// When the call ends if there is no further sign of life, and by which limit.
     pub(super) fn deadline(&self) -> (Instant, Limit) {
         let last_sign = Duration::from_nanos(self.last_sign.load(Ordering::Relaxed));
-        let (total, idle) = (self.started + self.total, self.started + last_sign + self.idle);
+        let (total, idle) = (
+            self.started + self.total,
+            self.started + last_sign + self.idle,
+        );
         match (self.options.timeout.is_some(), total <= idle) {
             (true, _) => (total, Limit::Caller(self.total)),
             (false, true) => (total, Limit::Total(self.total)),

@@ -69,19 +69,25 @@ async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
 
 fn cancelled_error(context: &Context) -> Error {
     let outcome = context.outcome();
-    Error::new(ErrorKind::Cancelled, context.phase(), "the call was cancelled")
-        .with_outcome(outcome)
+    Error::new(
+        ErrorKind::Cancelled,
+        context.phase(),
+        "the call was cancelled",
+    )
+    .with_outcome(outcome)
 }
 
 fn timeout_error(context: &Context, limit: Limit) -> Error {
     let outcome = context.outcome();
     let (message, hint) = match limit {
-        Limit::Caller(after) => {
-            (format!("no answer within {after:?}, the caller's timeout"), "give a longer timeout")
-        }
-        Limit::Total(after) => {
-            (format!("no answer within {after:?} (timeouts.total)"), "raise timeouts.total")
-        }
+        Limit::Caller(after) => (
+            format!("no answer within {after:?}, the caller's timeout"),
+            "give a longer timeout",
+        ),
+        Limit::Total(after) => (
+            format!("no answer within {after:?} (timeouts.total)"),
+            "raise timeouts.total",
+        ),
         Limit::Idle(after) => (
             format!("no sign of life for {after:?} (timeouts.idle)"),
             "raise timeouts.idle, or use a tool that reports progress",

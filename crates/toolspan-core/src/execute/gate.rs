@@ -22,7 +22,13 @@ impl Gate {
     /// A gate of `size` places with a waiting room of `queue`; `key` is the config key of `size`.
     pub fn new(size: usize, queue: usize, key: &'static str) -> Self {
         let places = Semaphore::new(size.clamp(1, Semaphore::MAX_PERMITS));
-        Self { places, size, key, waiting: AtomicUsize::new(0), queue }
+        Self {
+            places,
+            size,
+            key,
+            waiting: AtomicUsize::new(0),
+            queue,
+        }
     }
 
     /// Calls that hold a place now.
@@ -35,7 +41,10 @@ impl Gate {
             return Ok(place);
         }
         let _seat = Seat::take(self)?;
-        self.places.acquire().await.map_err(|_| self.full("the gate is closed"))
+        self.places
+            .acquire()
+            .await
+            .map_err(|_| self.full("the gate is closed"))
     }
 
     fn full(&self, why: &str) -> Error {
@@ -69,7 +78,10 @@ impl Drop for Seat<'_> {
 
 /// The gates that one call passes: its toolbox's and its host's.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "the two bounds of a call; built by hosts")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the two bounds of a call; built by hosts"
+)]
 pub struct Gates<'a> {
     /// Bounds the calls on one toolbox.
     pub toolbox: &'a Gate,

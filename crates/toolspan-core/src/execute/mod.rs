@@ -40,7 +40,10 @@ pub async fn run(
     let work = async {
         let _places = gates.enter().await?;
         let work = tool.executor.call(call, context);
-        AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(&*panic)))
+        AssertUnwindSafe(work)
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|panic| Err(panicked(&*panic)))
     };
     let observation = deadline::within(work, context)
         .await
@@ -55,9 +58,13 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
         .map(|words| (*words).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "without a message".to_owned());
-    Error::new(ErrorKind::Internal, crate::Phase::Call, format!("the tool panicked: {words}"))
-        .with_outcome(Outcome::Unknown)
-        .with_hint("this is a fault in the tool's code; other tools are not affected")
+    Error::new(
+        ErrorKind::Internal,
+        crate::Phase::Call,
+        format!("the tool panicked: {words}"),
+    )
+    .with_outcome(Outcome::Unknown)
+    .with_hint("this is a fault in the tool's code; other tools are not affected")
 }
 
 /// Marks a structured result that breaks the tool's own output schema; it is kept all the same.

@@ -21,7 +21,11 @@ pub struct Progress {
 impl Progress {
     /// So much of so much.
     pub fn new(progress: f64, total: Option<f64>) -> Self {
-        Self { progress, total, message: None }
+        Self {
+            progress,
+            total,
+            message: None,
+        }
     }
 
     /// Adds what is being done.

@@ -57,7 +57,11 @@ pub fn exceeds(value: &Value, limit: usize) -> bool {
         if depth + 1 > limit {
             return true;
         }
-        open.extend(inner.filter(|v| v.is_array() || v.is_object()).map(|v| (v, depth + 1)));
+        open.extend(
+            inner
+                .filter(|v| v.is_array() || v.is_object())
+                .map(|v| (v, depth + 1)),
+        );
     }
     false
 }

@@ -18,8 +18,11 @@ pub struct Redactor {
 impl Redactor {
     /// A redactor that knows these values. Values under eight bytes are left out.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut needles: Vec<String> =
-            secrets.into_iter().filter(|s| s.len() >= SHORTEST).flat_map(forms).collect();
+        let mut needles: Vec<String> = secrets
+            .into_iter()
+            .filter(|s| s.len() >= SHORTEST)
+            .flat_map(forms)
+            .collect();
         needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         needles.dedup();
         Self { needles }
@@ -101,7 +104,11 @@ mod tests {
     fn every_form_is_found() {
         let secret = "p\"ss/word+123";
         let redactor = Redactor::new([secret]);
-        for text in [secret.to_owned(), serde_json::json!({"k": secret}).to_string(), percent_encoded(secret)] {
+        for text in [
+            secret.to_owned(),
+            serde_json::json!({"k": secret}).to_string(),
+            percent_encoded(secret),
+        ] {
             let clean = redactor.redact(&format!("<{text}>")).into_owned();
             assert!(clean.contains(MASK), "{text} -> {clean}");
             assert!(!clean.contains("word"), "{clean}");

@@ -113,7 +113,10 @@ mod tests {
     #[test]
     fn clipboard_links_and_strings_go_whole() {
         assert_eq!(for_people("a\x1b]52;c;aGk=\x07b"), "ab");
-        assert_eq!(for_people("a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b"), "alinkb");
+        assert_eq!(
+            for_people("a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b"),
+            "alinkb"
+        );
         assert_eq!(for_people("a\x1bPq\u{9c}b\u{9b}31mc\x1b(Bd"), "abcd");
     }
 
@@ -124,7 +127,10 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_shown_and_tags_dropped() {
-        assert_eq!(for_people("a\u{200b}b\u{e0041}c\u{2066}"), "a<U+200B>bc<U+2066>");
+        assert_eq!(
+            for_people("a\u{200b}b\u{e0041}c\u{2066}"),
+            "a<U+200B>bc<U+2066>"
+        );
     }
 
     #[test]

@@ -31,8 +31,20 @@ impl From<String> for Secret {
 
 /// Words in the name of a variable, header, property or query key that say its value is a secret.
 const SECRET_WORDS: &[&str] = &[
-    "token", "secret", "password", "passwd", "passphrase", "credential", "authorization", "cookie",
-    "api_key", "apikey", "api-key", "private_key", "access_key", "signature",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "credential",
+    "authorization",
+    "cookie",
+    "api_key",
+    "apikey",
+    "api-key",
+    "private_key",
+    "access_key",
+    "signature",
 ];
 
 /// Whether a name says that its value is a secret: it contains a word such as `token`, or ends in

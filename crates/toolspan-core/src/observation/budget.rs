@@ -39,7 +39,11 @@ pub fn shorten(text: String, max_chars: usize) -> String {
     }
     let head = max_chars.div_ceil(2);
     let tail = max_chars - head;
-    let at = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(index, _)| index);
+    let at = |chars: usize| {
+        text.char_indices()
+            .nth(chars)
+            .map_or(text.len(), |(index, _)| index)
+    };
     let (head_end, tail_start) = (at(head), at(length - tail));
     let missing = length - max_chars;
     format!(
@@ -62,12 +66,17 @@ mod tests {
 
     #[test]
     fn the_bound_holds_over_all_parts_and_spares_images() {
-        let image = LlmContent::Image { data: "A".repeat(100), mime_type: "image/png".into() };
+        let image = LlmContent::Image {
+            data: "A".repeat(100),
+            mime_type: "image/png".into(),
+        };
         let text = |length: usize| LlmContent::Text("x".repeat(length));
         let parts = bound(vec![text(8), image.clone(), text(8), text(8)], 10);
         assert_eq!(parts[0], text(8));
         assert_eq!(parts[1], image);
-        let LlmContent::Text(third) = &parts[2] else { panic!("text stays text") };
+        let LlmContent::Text(third) = &parts[2] else {
+            panic!("text stays text")
+        };
         assert!(third.contains("6 of 8 characters left out"));
     }
 }

@@ -88,19 +88,31 @@ pub struct ResourceLink {
 impl Content {
     /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(Text { text: text.into(), extra: Map::new() })
+        Self::Text(Text {
+            text: text.into(),
+            extra: Map::new(),
+        })
     }
 
     /// An image block from base64 data.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         let (data, mime_type) = (data.into(), mime_type.into());
-        Self::Image(Blob { data, mime_type, extra: Map::new() })
+        Self::Image(Blob {
+            data,
+            mime_type,
+            extra: Map::new(),
+        })
     }
 
     /// Reads a block as MCP writes it. Never fails: what breaks the rules is [`Content::Other`].
     pub fn from_json(block: Value) -> Self {
-        let Value::Object(mut members) = block else { return Self::Other(block) };
-        let kind = members.get("type").and_then(Value::as_str).unwrap_or_default();
+        let Value::Object(mut members) = block else {
+            return Self::Other(block);
+        };
+        let kind = members
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let known = match kind {
             "text" => is_text(&members, &["text"]),
             "image" | "audio" => is_text(&members, &["data", "mimeType"]),
@@ -115,17 +127,32 @@ impl Content {
         let kind = kind.to_owned();
         members.shift_remove("type");
         match kind.as_str() {
-            "text" => Self::Text(Text { text: take(&mut members, "text"), extra: members }),
+            "text" => Self::Text(Text {
+                text: take(&mut members, "text"),
+                extra: members,
+            }),
             "image" | "audio" => {
                 let data = take(&mut members, "data");
                 let mime_type = take(&mut members, "mimeType");
-                let blob = Blob { data, mime_type, extra: members };
-                if is_audio { Self::Audio(blob) } else { Self::Image(blob) }
+                let blob = Blob {
+                    data,
+                    mime_type,
+                    extra: members,
+                };
+                if is_audio {
+                    Self::Audio(blob)
+                } else {
+                    Self::Image(blob)
+                }
             }
             "resource_link" => {
                 let uri = take(&mut members, "uri");
                 let name = take(&mut members, "name");
-                Self::ResourceLink(ResourceLink { uri, name, extra: members })
+                Self::ResourceLink(ResourceLink {
+                    uri,
+                    name,
+                    extra: members,
+                })
             }
             _ => Self::Resource(Resource::take_from(members)),
         }
@@ -141,18 +168,30 @@ impl Content {
             Value::Object(members)
         };
         let blob = |kind: &str, blob: &Blob| {
-            let own = vec![("data", blob.data.as_str().into()), ("mimeType", blob.mime_type.as_str().into())];
+            let own = vec![
+                ("data", blob.data.as_str().into()),
+                ("mimeType", blob.mime_type.as_str().into()),
+            ];
             object(kind, own, &blob.extra)
         };
         match self {
-            Self::Text(text) => object("text", vec![("text", text.text.as_str().into())], &text.extra),
+            Self::Text(text) => object(
+                "text",
+                vec![("text", text.text.as_str().into())],
+                &text.extra,
+            ),
             Self::Image(image) => blob("image", image),
             Self::Audio(audio) => blob("audio", audio),
-            Self::Resource(resource) => {
-                object("resource", vec![("resource", resource.inner_json())], &resource.extra)
-            }
+            Self::Resource(resource) => object(
+                "resource",
+                vec![("resource", resource.inner_json())],
+                &resource.extra,
+            ),
             Self::ResourceLink(link) => {
-                let own = vec![("uri", link.uri.as_str().into()), ("name", link.name.as_str().into())];
+                let own = vec![
+                    ("uri", link.uri.as_str().into()),
+                    ("name", link.name.as_str().into()),
+                ];
                 object("resource_link", own, &link.extra)
             }
             Self::Other(raw) => raw.clone(),
@@ -175,7 +214,10 @@ impl Content {
                 let (data, mime_type) = (image.data.clone(), image.mime_type.clone());
                 return LlmContent::Image { data, mime_type };
             }
-            Self::Resource(Resource { body: ResourceBody::Text(text), .. }) => text.clone(),
+            Self::Resource(Resource {
+                body: ResourceBody::Text(text),
+                ..
+            }) => text.clone(),
             other => format!("[{}]", other.summary()),
         };
         LlmContent::Text(text)
@@ -191,14 +233,27 @@ impl Content {
             Self::Audio(blob) => format!("audio {}, {}", line(&blob.mime_type), size(&blob.data)),
             Self::Resource(resource) => match &resource.body {
                 ResourceBody::Text(text) => {
-                    format!("resource {}, {} characters", line(&resource.uri), text.chars().count())
+                    format!(
+                        "resource {}, {} characters",
+                        line(&resource.uri),
+                        text.chars().count()
+                    )
                 }
-                ResourceBody::Blob(blob) => format!("resource {}, {}", line(&resource.uri), size(blob)),
+                ResourceBody::Blob(blob) => {
+                    format!("resource {}, {}", line(&resource.uri), size(blob))
+                }
             },
-            Self::ResourceLink(link) if link.name.is_empty() => format!("link to {}", line(&link.uri)),
-            Self::ResourceLink(link) => format!("link to {} ({})", line(&link.uri), line(&link.name)),
+            Self::ResourceLink(link) if link.name.is_empty() => {
+                format!("link to {}", line(&link.uri))
+            }
+            Self::ResourceLink(link) => {
+                format!("link to {} ({})", line(&link.uri), line(&link.name))
+            }
             Self::Other(raw) => {
-                let kind = raw.get("type").and_then(Value::as_str).unwrap_or("without a type");
+                let kind = raw
+                    .get("type")
+                    .and_then(Value::as_str)
+                    .unwrap_or("without a type");
                 format!("content of an unknown kind: {}", line(kind))
             }
         }
@@ -213,13 +268,22 @@ impl Resource {
             _ => Map::new(),
         };
         let uri = take(&mut inner, "uri");
-        let mime_type = inner.get("mimeType").is_some_and(Value::is_string).then(|| take(&mut inner, "mimeType"));
+        let mime_type = inner
+            .get("mimeType")
+            .is_some_and(Value::is_string)
+            .then(|| take(&mut inner, "mimeType"));
         let body = if inner.get("text").is_some_and(Value::is_string) {
             ResourceBody::Text(take(&mut inner, "text"))
         } else {
             ResourceBody::Blob(take(&mut inner, "blob"))
         };
-        Self { uri, mime_type, body, resource_extra: inner, extra: members }
+        Self {
+            uri,
+            mime_type,
+            body,
+            resource_extra: inner,
+            extra: members,
+        }
     }
 
     fn inner_json(&self) -> Value {
@@ -239,7 +303,8 @@ impl Resource {
 }
 
 fn is_text(members: &Map<String, Value>, keys: &[&str]) -> bool {
-    keys.iter().all(|key| members.get(*key).is_some_and(Value::is_string))
+    keys.iter()
+        .all(|key| members.get(*key).is_some_and(Value::is_string))
 }
 
 fn is_resource(resource: &Value) -> bool {

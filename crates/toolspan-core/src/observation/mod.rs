@@ -47,18 +47,27 @@ pub const ERROR_HEADER: &str = "[The tool reported an error]";
 impl Observation {
     /// One block of text.
     pub fn text_of(text: impl Into<String>) -> Self {
-        Self { content: vec![Content::text(text)], ..Self::default() }
+        Self {
+            content: vec![Content::text(text)],
+            ..Self::default()
+        }
     }
 
     /// A failure that a model can read.
     pub fn error_of(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text_of(text) }
+        Self {
+            is_error: true,
+            ..Self::text_of(text)
+        }
     }
 
     /// Structured data, with its JSON text as the content for models that take only text.
     pub fn structured_of(value: Value) -> Self {
         let text = value.to_string();
-        Self { structured: Some(value), ..Self::text_of(text) }
+        Self {
+            structured: Some(value),
+            ..Self::text_of(text)
+        }
     }
 
     /// Adds a block.

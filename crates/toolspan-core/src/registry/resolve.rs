@@ -6,8 +6,10 @@ use crate::guard::sanitise;
 use crate::{Error, ErrorKind, Result, name};
 
 /// Other names under which tools of the field are known, and what they mean here.
-const ALIASES: &[(&str, &str)] =
-    &[("execute_bash", "terminal"), ("str_replace_editor", "file_editor")];
+const ALIASES: &[(&str, &str)] = &[
+    ("execute_bash", "terminal"),
+    ("str_replace_editor", "file_editor"),
+];
 
 /// How many near names an error offers.
 const OFFERED: usize = 3;
@@ -41,13 +43,16 @@ impl Snapshot {
         wanted.match_indices('.').find_map(|(dot, _)| {
             let (toolbox, rest) = wanted.split_at_checked(dot)?;
             let original = rest.strip_prefix('.')?;
-            self.by_original(original).find(|tool| &*tool.toolbox == toolbox)
+            self.by_original(original)
+                .find(|tool| &*tool.toolbox == toolbox)
         })
     }
 
     fn ambiguous(&self, wanted: &str) -> Error {
-        let names: Vec<String> =
-            self.by_original(wanted).map(|tool| tool.name.to_string()).collect();
+        let names: Vec<String> = self
+            .by_original(wanted)
+            .map(|tool| tool.name.to_string())
+            .collect();
         let message = format!("{} tools are called {}", names.len(), quoted(wanted));
         let shown: Vec<&str> = names.iter().take(OFFERED).map(String::as_str).collect();
         let hint = format!("use one of the full names: {}", shown.join(", "));
@@ -58,8 +63,10 @@ impl Snapshot {
 
     fn unknown(&self, wanted: &str) -> Error {
         let names = self.tools().iter().map(|tool| &*tool.name);
-        let near: Vec<String> =
-            name::nearest(wanted, names, OFFERED).into_iter().map(str::to_owned).collect();
+        let near: Vec<String> = name::nearest(wanted, names, OFFERED)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let hint = match (near.is_empty(), self.tools().is_empty()) {
             (false, _) => format!("did you mean {}?", near.join(", ")),
             (true, false) => "list the tools to see their names".to_owned(),

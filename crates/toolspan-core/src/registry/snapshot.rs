@@ -37,7 +37,10 @@ impl std::fmt::Debug for RegisteredTool {
 
 /// One toolbox's part of a snapshot.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "the input of Snapshot::new; built by hosts")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the input of Snapshot::new; built by hosts"
+)]
 pub struct Source {
     /// The toolbox's key as the config writes it.
     pub toolbox: Arc<str>,
@@ -85,8 +88,13 @@ impl Snapshot {
         let mut snapshot = Self::default();
         for source in sources {
             let toolbox = source.toolbox;
-            let whose = |tool| ToolboxBroken { toolbox: Arc::clone(&toolbox), tool };
-            snapshot.broken.extend(source.discovery.broken.into_iter().map(whose));
+            let whose = |tool| ToolboxBroken {
+                toolbox: Arc::clone(&toolbox),
+                tool,
+            };
+            snapshot
+                .broken
+                .extend(source.discovery.broken.into_iter().map(whose));
             for (tool, name) in source.discovery.tools.into_iter().zip(names.by_ref()) {
                 snapshot.add(RegisteredTool {
                     name: name.into(),
@@ -105,12 +113,18 @@ impl Snapshot {
         if self.by_name.contains_key(&tool.name) {
             let reason = format!("its name {} is taken by a tool listed before it", tool.name);
             let broken = BrokenTool::new(&tool.definition.name, reason);
-            self.broken.push(ToolboxBroken { toolbox: tool.toolbox, tool: broken });
+            self.broken.push(ToolboxBroken {
+                toolbox: tool.toolbox,
+                tool: broken,
+            });
             return;
         }
         let index = self.tools.len();
         self.by_name.insert(Arc::clone(&tool.name), index);
-        self.by_original.entry(tool.definition.name.clone()).or_default().push(index);
+        self.by_original
+            .entry(tool.definition.name.clone())
+            .or_default()
+            .push(index);
         self.tools.push(tool);
     }
 
@@ -126,7 +140,9 @@ impl Snapshot {
 
     /// A tool by its exposed name, exactly.
     pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
-        self.by_name.get(name).and_then(|index| self.tools.get(*index))
+        self.by_name
+            .get(name)
+            .and_then(|index| self.tools.get(*index))
     }
 
     /// The tools that their sources call by this name, in order.
@@ -142,6 +158,9 @@ impl Snapshot {
 
     /// The `tools` field of an MCP `tools/list` result, under the exposed names.
     pub fn to_mcp(&self) -> Value {
-        self.tools.iter().map(|tool| tool.definition.to_mcp(&tool.name)).collect()
+        self.tools
+            .iter()
+            .map(|tool| tool.definition.to_mcp(&tool.name))
+            .collect()
     }
 }

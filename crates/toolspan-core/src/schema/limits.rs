@@ -58,7 +58,11 @@ pub struct SchemaLimits {
 impl SchemaLimits {
     /// The default bounds with a host's own `limits.schema_bytes` and `limits.json_depth`.
     pub fn of_host(limits: &Limits) -> Self {
-        Self { bytes: limits.schema_bytes, value_depth: limits.json_depth, ..Self::default() }
+        Self {
+            bytes: limits.schema_bytes,
+            value_depth: limits.json_depth,
+            ..Self::default()
+        }
     }
 }
 

@@ -44,7 +44,10 @@ impl ToolOutput for () {
 /// A structured result: any serialisable value. Its JSON text is the content for models that take
 /// only text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a wrapper that authors build and take apart")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a wrapper that authors build and take apart"
+)]
 pub struct Json<T>(pub T);
 
 impl<T: Serialize + JsonSchema + Send + 'static> ToolOutput for Json<T> {
@@ -73,7 +76,9 @@ pub struct ToolFailure {
 impl ToolFailure {
     /// A failure and what the model reads of it.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self {
+            message: message.into(),
+        }
     }
 }
 

@@ -23,17 +23,27 @@ use crate::{BoxFuture, Error, ErrorKind, Result, name};
 pub fn native<T: Tool>(tool: T) -> Result<ToolboxTool> {
     let name = tool.name();
     let rejected = |error: crate::schema::SchemaRejected| {
-        Error::new(ErrorKind::SchemaRejected, Phase::Discover, error.to_string())
-            .in_toolbox(name::NATIVE)
-            .in_tool(&name)
+        Error::new(
+            ErrorKind::SchemaRejected,
+            Phase::Discover,
+            error.to_string(),
+        )
+        .in_toolbox(name::NATIVE)
+        .in_tool(&name)
     };
     let input = schemars::schema_for!(T::Action).to_value();
     let input = Schema::for_arguments(input).map_err(rejected)?;
-    let output = T::Observation::schema().map(Schema::for_output).transpose().map_err(rejected)?;
+    let output = T::Observation::schema()
+        .map(Schema::for_output)
+        .transpose()
+        .map_err(rejected)?;
     let mut definition = ToolDefinition::new(name.clone(), tool.description(), Arc::new(input));
     definition.output = output.map(Arc::new);
     definition.annotations = tool.annotations();
-    Ok(ToolboxTool::new(Arc::new(definition), Arc::new(Erased(tool))))
+    Ok(ToolboxTool::new(
+        Arc::new(definition),
+        Arc::new(Erased(tool)),
+    ))
 }
 
 struct Erased<T>(T);
@@ -86,14 +96,21 @@ impl NativeToolBox {
         let mut kept: Vec<ToolboxTool> = Vec::with_capacity(tools.len());
         let mut broken = Vec::new();
         for tool in tools {
-            if kept.iter().any(|other| other.definition.name == tool.definition.name) {
+            if kept
+                .iter()
+                .any(|other| other.definition.name == tool.definition.name)
+            {
                 let reason = "another native tool has this name; give one of them another name";
                 broken.push(BrokenTool::new(&tool.definition.name, reason));
             } else {
                 kept.push(tool);
             }
         }
-        Self { tools: kept, broken, closed: AtomicBool::new(false) }
+        Self {
+            tools: kept,
+            broken,
+            closed: AtomicBool::new(false),
+        }
     }
 }
 
@@ -104,11 +121,19 @@ impl ToolBox for NativeToolBox {
 
     fn discover(&self) -> BoxFuture<'_, Result<Discovery>> {
         let (tools, broken) = (self.tools.clone(), self.broken.clone());
-        Box::pin(std::future::ready(Ok(Discovery { tools, broken, incomplete: None })))
+        Box::pin(std::future::ready(Ok(Discovery {
+            tools,
+            broken,
+            incomplete: None,
+        })))
     }
 
     fn state(&self) -> ToolBoxState {
-        if self.closed.load(Ordering::Acquire) { ToolBoxState::Closed } else { ToolBoxState::Ready }
+        if self.closed.load(Ordering::Acquire) {
+            ToolBoxState::Closed
+        } else {
+            ToolBoxState::Ready
+        }
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

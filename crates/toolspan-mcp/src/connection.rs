@@ -1,0 +1,361 @@
+//! One open connection: a cheap handle for callers, and the owner of its two tasks.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::sync::SetOnce;
+use tokio::task::JoinSet;
+use toolspan_core::guard::Limits;
+use toolspan_core::{Context, Error, Outcome, Result};
+use toolspan_io::process::{EndPolicy, Process};
+
+use crate::core::counters::Counters;
+use crate::core::pending::{CallSlot, Pending, Reply};
+use crate::core::receive::Receiver;
+use crate::core::slot::Arrival;
+use crate::dialect::handshake;
+use crate::dialect::{Call, Dialect};
+use crate::driver;
+use crate::error;
+use crate::outbox::{Outbox, Sent, Withdrawn};
+use crate::transport::Pipe;
+use crate::wire::initialize::ServerHello;
+
+/// A connection's parts that its tasks, its callers and its owner share.
+pub(crate) struct Shared {
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) outbox: Outbox,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) process: Option<Process>,
+    /// The next request's id. Shared by all connections of a server: ids never come twice.
+    next_id: Arc<AtomicU64>,
+    dialect: OnceLock<Dialect>,
+    /// Set when the writing task gave up: the server takes no more input, or the fault it is in.
+    pub(crate) writing: SetOnce<Option<Error>>,
+    /// Set once the owner asked for the end, so that the end is not called a fault.
+    pub(crate) closing: AtomicBool,
+}
+
+/// What a connection tells its owner, on the reading task; must return at once.
+pub(crate) trait Listener: Send + Sync + 'static {
+    /// The server says that its tools changed.
+    fn tools_changed(&self);
+    /// The server logs something.
+    fn log(&self, level: String, text: String);
+    /// The connection has ended by itself; all its calls have been told.
+    fn ended(&self, cause: &Error);
+}
+
+/// What a connection is opened with.
+pub(crate) struct Setup {
+    pub(crate) limits: Limits,
+    pub(crate) next_id: Arc<AtomicU64>,
+    pub(crate) listener: Arc<dyn Listener>,
+}
+
+/// An open connection. Dropping it ends both tasks, the server's input and, through the reaper,
+/// its process.
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+    /// The reading and the writing task; they end with the connection.
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Connection {
+    /// Starts to read and write. Must run within a tokio runtime.
+    pub(crate) fn open(pipe: Pipe, setup: Setup) -> Self {
+        let shared = Arc::new(Shared {
+            pending: Arc::default(),
+            outbox: Outbox::new(pipe.sink),
+            counters: Arc::default(),
+            process: pipe.process,
+            next_id: setup.next_id,
+            dialect: OnceLock::new(),
+            writing: SetOnce::new(),
+            closing: AtomicBool::new(false),
+        });
+        let receiver = Receiver::new(
+            Arc::clone(&shared.pending),
+            Arc::clone(&shared.counters),
+            Arc::clone(&shared.next_id),
+            setup.limits.clone(),
+        );
+        let reading = driver::Reading {
+            shared: Arc::clone(&shared),
+            source: pipe.source,
+            receiver,
+            listener: setup.listener,
+            message_bytes: setup.limits.message_bytes,
+        };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(reading.run());
+        tasks.spawn(driver::write(Arc::clone(&shared)));
+        Self {
+            shared,
+            tasks: Mutex::new(tasks),
+        }
+    }
+
+    /// Opens the protocol with `initialize` and settles on a revision.
+    ///
+    /// # Errors
+    ///
+    /// `protocol` when the answer breaks the rules or names an unknown revision; what a request
+    /// may give.
+    pub(crate) async fn shake_hands(&self) -> Result<ServerHello> {
+        let id = self.next_id();
+        let result = self
+            .request(Request {
+                id,
+                frame: handshake::initialize(id),
+                cancel: Cancel::Silently,
+                context: None,
+            })
+            .await?;
+        let hello = ServerHello::parse(&result).map_err(error::protocol)?;
+        self.shared.outbox.notify(handshake::initialized());
+        let _ = self.shared.dialect.set(Dialect::Handshake(hello.version));
+        Ok(hello)
+    }
+
+    /// Asks for a page of the tool list.
+    ///
+    /// # Errors
+    ///
+    /// What a request may give.
+    pub(crate) async fn list_tools(&self, cursor: Option<&str>) -> Result<Box<RawValue>> {
+        let (id, dialect) = (self.next_id(), self.dialect()?);
+        self.request(Request {
+            id,
+            frame: dialect.list_tools(id, cursor),
+            cancel: Cancel::Telling,
+            context: None,
+        })
+        .await
+    }
+
+    /// Calls a tool. Dropping the future takes the call back or tells the server.
+    ///
+    /// # Errors
+    ///
+    /// `remote_error`, `protocol`, `response_too_large` for this call's own answer; `closed` when
+    /// the connection ends.
+    pub(crate) async fn call(
+        &self,
+        call: &Call<'_>,
+        context: Option<&Context>,
+    ) -> Result<Box<RawValue>> {
+        let (id, dialect) = (self.next_id(), self.dialect()?);
+        self.request(Request {
+            id,
+            frame: dialect.call(id, call),
+            cancel: Cancel::Telling,
+            context,
+        })
+        .await
+    }
+
+    /// Sends a request and waits for its one end.
+    async fn request(&self, request: Request<'_>) -> Reply {
+        let slot = self.shared.pending.insert(request.id).map_err(not_sent)?;
+        let Request {
+            id,
+            frame,
+            cancel,
+            context,
+        } = request;
+        let waiting = Waiting {
+            shared: &self.shared,
+            id,
+            slot,
+            cancel,
+            context,
+        };
+        waiting.send(frame).await?;
+        waiting.reply().await
+    }
+
+    fn next_id(&self) -> u64 {
+        self.shared.next_id.fetch_add(1, Ordering::AcqRel)
+    }
+
+    fn dialect(&self) -> Result<Dialect> {
+        self.shared
+            .dialect
+            .get()
+            .copied()
+            .ok_or_else(|| not_sent(error::closed("not connected")))
+    }
+
+    /// Whether calls can still be made.
+    pub(crate) fn is_open(&self) -> bool {
+        self.shared.pending.is_open()
+    }
+
+    /// Why the connection ended, once it has.
+    pub(crate) fn cause(&self) -> Option<Error> {
+        self.shared.pending.closed()
+    }
+
+    /// What the server sent that meant nothing.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+
+    /// The process behind the connection, where there is one.
+    pub(crate) fn process(&self) -> Option<&Process> {
+        self.shared.process.as_ref()
+    }
+
+    /// How many requests wait for their reply.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shared.pending.len()
+    }
+
+    /// Starts the end and returns at once: no further calls, end of input, then the signals.
+    pub(crate) fn begin_close(&self, limit: Duration) {
+        self.shared.closing.store(true, Ordering::Release);
+        self.shared
+            .pending
+            .close(error::closed("the toolbox was closed"));
+        self.shared.outbox.close();
+        if let Some(process) = &self.shared.process {
+            process.begin_end(end_policy(limit));
+        }
+    }
+
+    /// Ends the connection and waits until nothing of the server is left, at most `limit`.
+    pub(crate) async fn close(&self, limit: Duration) {
+        self.begin_close(limit);
+        if let Some(process) = &self.shared.process
+            && tokio::time::timeout(limit, process.ended()).await.is_err()
+        {
+            process.kill_now();
+        }
+        self.tasks
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .abort_all();
+    }
+}
+
+impl Drop for Connection {
+    /// Hands the process over to the reaper; waits for nothing.
+    fn drop(&mut self) {
+        self.begin_close(EndPolicy::default().eof_grace * 5 / 2);
+    }
+}
+
+/// The steps of an end that fit into `limit`: two fifths for the end of input, two for SIGTERM.
+fn end_policy(limit: Duration) -> EndPolicy {
+    let longest = EndPolicy::default();
+    EndPolicy::default()
+        .with_eof_grace(longest.eof_grace.min(limit * 2 / 5))
+        .with_term_grace(longest.term_grace.min(limit * 2 / 5))
+}
+
+fn not_sent(error: Error) -> Error {
+    error.with_outcome(Outcome::NotSent)
+}
+
+/// A request that is ready to be sent.
+struct Request<'a> {
+    id: u64,
+    frame: Vec<u8>,
+    cancel: Cancel,
+    /// The call that it is for, which hears of progress and of how far it has come.
+    context: Option<&'a Context>,
+}
+
+/// Whether the server is told that a request is no longer waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cancel {
+    Telling,
+    /// `initialize` must not be cancelled (MCP 2025-11-25, "Cancellation").
+    Silently,
+}
+
+/// A request that waits. Dropping it before its end takes it back or tells the server.
+struct Waiting<'a> {
+    shared: &'a Shared,
+    id: u64,
+    slot: Arc<CallSlot>,
+    cancel: Cancel,
+    context: Option<&'a Context>,
+}
+
+impl Waiting<'_> {
+    /// Gives the frame to the outbox, waiting for room if need be.
+    async fn send(&self, mut frame: Vec<u8>) -> Result<()> {
+        loop {
+            let room = self.shared.outbox.room();
+            match self.shared.outbox.send(frame, &self.slot) {
+                Sent::Taken => return Ok(()),
+                Sent::Broken => {
+                    let cause = self.shared.pending.closed();
+                    return Err(not_sent(cause.unwrap_or_else(|| {
+                        error::closed("the server takes no more input")
+                    })));
+                }
+                Sent::Full(back) => {
+                    frame = back;
+                    room.await;
+                }
+            }
+        }
+    }
+
+    async fn reply(&self) -> Reply {
+        loop {
+            match std::future::poll_fn(|task| self.poll(task)).await {
+                Arrival::Progress(progress) => {
+                    if let Some(context) = self.context {
+                        context.report(progress);
+                    }
+                }
+                Arrival::Reply(reply) => return reply.map_err(|error| self.placed(error)),
+            }
+        }
+    }
+
+    fn poll(
+        &self,
+        task: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Arrival<toolspan_core::Progress, Reply>> {
+        self.slot.poll(task)
+    }
+
+    /// The death of the connection means `not_sent` for a frame that was never begun.
+    fn placed(&self, error: Error) -> Error {
+        let unsent = error.outcome() == Outcome::Unknown && !self.slot.has_begun();
+        if unsent { not_sent(error) } else { error }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let was_open = self.slot.abandon();
+        self.shared.pending.remove(self.id);
+        if !was_open {
+            return;
+        }
+        let withdrawn = self.shared.outbox.withdraw(&self.slot);
+        if let Some(context) = self.context {
+            match withdrawn {
+                Withdrawn::Whole => {}
+                Withdrawn::Begun => context.note_outcome(Outcome::Unknown),
+                Withdrawn::Written => context.note_sent(),
+            }
+        }
+        if withdrawn != Withdrawn::Whole
+            && self.cancel == Cancel::Telling
+            && let Some(dialect) = self.shared.dialect.get()
+        {
+            self.shared
+                .outbox
+                .notify(dialect.cancelled(self.id, "the caller no longer waits"));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What a line from the server means: the end of a call, an event, or nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolspan_core::{Error, Progress};
+use toolspan_io::lines::Line;
+
+use super::counters::Counters;
+use super::pending::Pending;
+use crate::error;
+use crate::wire::id;
+use crate::wire::message::Message;
+
+/// Lines that are no messages, one after the other, after which the server is given up.
+const MOST_NOISE_LINES: u64 = 1_000;
+/// Bytes that are no messages, before the first message, after which the server is given up.
+const MOST_NOISE_BYTES: u64 = 1 << 20;
+/// Replies with ids that were never sent, after which the server is given up.
+const MOST_UNKNOWN_IDS: u64 = 100;
+
+/// What the driver has to do about a line. Calls have been ended already.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// Nothing.
+    Nothing,
+    /// Send this answer to a request of the server.
+    Answer(String),
+    /// The server's tools changed.
+    ToolsChanged,
+    /// A log message: its level and text.
+    Log(String, String),
+    /// The server cannot be worked with any more.
+    Fatal(Error),
+}
+
+/// Routes lines. One for each connection; only the reading task uses it.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    pending: Arc<Pending>,
+    counters: Arc<Counters>,
+    /// The id that the next request will get: greater ones were never sent.
+    next_id: Arc<AtomicU64>,
+    limits: toolspan_core::guard::Limits,
+    noise_in_a_row: u64,
+    noise_bytes: u64,
+    seen_message: bool,
+}
+
+impl Receiver {
+    pub(crate) fn new(
+        pending: Arc<Pending>,
+        counters: Arc<Counters>,
+        next_id: Arc<AtomicU64>,
+        limits: toolspan_core::guard::Limits,
+    ) -> Self {
+        Self {
+            pending,
+            counters,
+            next_id,
+            limits,
+            noise_in_a_row: 0,
+            noise_bytes: 0,
+            seen_message: false,
+        }
+    }
+
+    /// Takes a line, ends the call it answers, and says what else there is to do.
+    pub(crate) fn line(&mut self, line: Line<'_>) -> Event {
+        match line {
+            Line::Complete(bytes) => self.complete(bytes),
+            Line::TooLong { head } => self.too_long(head),
+            _ => Event::Fatal(error::protocol(format!(
+                "the server sent more than {} bytes without an end of line",
+                toolspan_io::lines::ENDLESS_FACTOR.saturating_mul(self.limits.message_bytes)
+            ))),
+        }
+    }
+
+    fn complete(&mut self, line: &[u8]) -> Event {
+        match line.trim_ascii_start().first() {
+            Some(b'{') => {}
+            Some(b'[') if line.trim_ascii_end().last() == Some(&b']') => return self.batch(line),
+            _ => return self.noise(line),
+        }
+        match Message::parse(line, self.limits.json_depth) {
+            Ok(message) => {
+                self.noise_in_a_row = 0;
+                self.seen_message = true;
+                self.message(message)
+            }
+            Err(reason) => self.unreadable(line, &reason),
+        }
+    }
+
+    /// A batch (MCP 2025-03-26 only): each element is a message of its own.
+    fn batch(&mut self, line: &[u8]) -> Event {
+        /// Most messages in one batch.
+        const MOST: usize = 50;
+        let elements: Vec<&RawValue> = match serde_json::from_slice(line) {
+            Ok(elements) => elements,
+            Err(_) => return self.noise(line),
+        };
+        if elements.is_empty() || elements.len() > MOST {
+            return self.noise(line);
+        }
+        // An answer to a request within a batch is the only event that must not be lost.
+        let mut last = Event::Nothing;
+        for element in elements {
+            let event = match element.get().as_bytes() {
+                bytes @ [b'{', ..] => self.complete(bytes),
+                bytes => self.noise(bytes),
+            };
+            if !matches!(event, Event::Nothing) {
+                last = event;
+            }
+        }
+        last
+    }
+
+    fn message(&mut self, message: Message<'_>) -> Event {
+        match message {
+            Message::Reply { id, result } => self.reply(id.get(), result),
+            Message::Request { id, method } => Event::Answer(answer(id, &method)),
+            Message::Notification { method, params } => self.notification(&method, params),
+        }
+    }
+
+    fn reply(
+        &mut self,
+        id: &str,
+        result: Result<&RawValue, crate::wire::message::RemoteError>,
+    ) -> Event {
+        let known = id::ours(id).filter(|id| *id < self.next_id.load(Ordering::Acquire));
+        let Some(id) = known else {
+            let count = self.counters.unknown_ids.fetch_add(1, Ordering::Relaxed) + 1;
+            if count > MOST_UNKNOWN_IDS {
+                let message =
+                    format!("the server sent {count} replies to calls that were never made");
+                return Event::Fatal(error::protocol(message));
+            }
+            return Event::Nothing;
+        };
+        let reply = match result {
+            Ok(result) => Ok(result.to_owned()),
+            Err(remote) => Err(error::remote(remote.code, &remote.message)),
+        };
+        if !self.pending.complete(id, reply) {
+            self.counters.late.fetch_add(1, Ordering::Relaxed);
+        }
+        Event::Nothing
+    }
+
+    fn notification(&self, method: &str, params: Option<&RawValue>) -> Event {
+        match method {
+            "notifications/progress" => {
+                if let Some((token, progress)) = params.and_then(progress)
+                    && let Some(slot) = self.pending.get(token)
+                {
+                    slot.report(progress);
+                }
+                Event::Nothing
+            }
+            "notifications/tools/list_changed" => Event::ToolsChanged,
+            "notifications/message" => params.map_or(Event::Nothing, log),
+            _ => Event::Nothing,
+        }
+    }
+
+    /// A message that breaks the rules fails the call that it answers; it is noise if it answers
+    /// none.
+    fn unreadable(&mut self, line: &[u8], reason: &str) -> Event {
+        let Some(id) = id::of_unreadable_reply(line) else {
+            return self.noise(line);
+        };
+        self.counters.unreadable.fetch_add(1, Ordering::Relaxed);
+        let error = error::protocol(format!("the server's answer cannot be used: {reason}"))
+            .with_hint("this is a fault of the server; its other tools can still be called");
+        if !self.pending.complete(id, Err(error)) {
+            self.counters.late.fetch_add(1, Ordering::Relaxed);
+        }
+        Event::Nothing
+    }
+
+    /// A line over the limit fails the call that it answers. When that cannot be known, it fails
+    /// all: any of them may be the one that waits for it.
+    fn too_long(&mut self, head: &[u8]) -> Event {
+        self.counters.unreadable.fetch_add(1, Ordering::Relaxed);
+        let error = error::too_large(self.limits.message_bytes);
+        match id::of_unreadable_reply(head) {
+            Some(id) => {
+                self.pending.complete(id, Err(error));
+            }
+            None if names_a_method(head) => {}
+            None => self
+                .pending
+                .fail_all(&error.with_outcome(toolspan_core::Outcome::Unknown)),
+        }
+        Event::Nothing
+    }
+
+    fn noise(&mut self, line: &[u8]) -> Event {
+        self.counters.note_noise(line);
+        self.noise_in_a_row += 1;
+        self.noise_bytes = self.noise_bytes.saturating_add(line.len() as u64);
+        let too_much = self.noise_in_a_row > MOST_NOISE_LINES
+            || (!self.seen_message && self.noise_bytes > MOST_NOISE_BYTES);
+        if !too_much {
+            return Event::Nothing;
+        }
+        let message = "the server writes text that is no message to its standard output";
+        let hint = "is it an MCP server, and does it log to standard error?";
+        Event::Fatal(error::protocol(message).with_hint(hint))
+    }
+}
+
+/// Whether the start of an object shows a method among its outermost members.
+fn names_a_method(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let before_params = text.split("\"params\"").next().unwrap_or_default();
+    before_params.contains("\"method\"") && !before_params.contains("\"result\"")
+}
+
+/// The answer to a request of the server. This client advertises nothing, so a ping is all that it
+/// answers with a result (MCP 2025-11-25, "Ping").
+fn answer(id: &RawValue, method: &str) -> String {
+    let id = id.get();
+    if method == "ping" {
+        return format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
+    }
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"method not found\"}}}}\n"
+    )
+}
+
+/// The call that a progress report is about, and the report. Nonsense numbers are no report.
+fn progress(params: &RawValue) -> Option<(u64, Progress)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params<'a> {
+        #[serde(borrow)]
+        progress_token: &'a RawValue,
+        progress: f64,
+        #[serde(default)]
+        total: Option<f64>,
+        #[serde(default)]
+        message: Option<String>,
+    }
+    let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
+    let token = id::ours(params.progress_token.get())?;
+    let total = params.total.filter(|total| total.is_finite());
+    let mut progress = Progress::new(
+        params.progress.is_finite().then_some(params.progress)?,
+        total,
+    );
+    progress.message = params.message;
+    Some((token, progress))
+}
+
+fn log(params: &RawValue) -> Event {
+    let Ok(params) = serde_json::from_str::<Value>(params.get()) else {
+        return Event::Nothing;
+    };
+    let level = params
+        .get("level")
+        .and_then(Value::as_str)
+        .unwrap_or("info")
+        .to_owned();
+    match params.get("data") {
+        Some(Value::String(text)) => Event::Log(level, text.clone()),
+        Some(data) => Event::Log(level, data.to_string()),
+        None => Event::Nothing,
+    }
+}

@@ -1,0 +1,187 @@
+//! The two tasks of a connection: one reads and never waits for anything else, one writes what
+//! callers could not write themselves.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use toolspan_core::{Error, ErrorKind, Outcome, Phase};
+use toolspan_io::lines::LineDecoder;
+use toolspan_io::process::{EndPolicy, ExitStatus};
+
+use crate::connection::{Listener, Shared};
+use crate::core::receive::{Event, Receiver};
+use crate::error;
+use crate::outbox::Flushed;
+
+/// After the process has exited, its output may still hold an answer: how long it is read.
+const DRAIN: Duration = Duration::from_millis(200);
+/// After the end of output, how long the exit status is waited for.
+const EXIT_STATUS: Duration = Duration::from_millis(50);
+/// How long a frame that was begun may stand still before the server is given up.
+const STUCK: Duration = Duration::from_secs(30);
+
+/// The reading task.
+pub(crate) struct Reading {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) source: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) receiver: Receiver,
+    pub(crate) listener: Arc<dyn Listener>,
+    pub(crate) message_bytes: usize,
+}
+
+impl Reading {
+    /// Reads until the server is gone; then fails every waiting call with the reason.
+    pub(crate) async fn run(mut self) {
+        let cause = self.read().await;
+        let cause = explained(cause, &self.shared).await;
+        self.shared.pending.close(cause.clone());
+        self.shared.outbox.close();
+        if let Some(process) = &self.shared.process {
+            process.begin_end(EndPolicy::default());
+        }
+        if !self.shared.closing.load(Ordering::Acquire) {
+            self.listener.ended(&cause);
+        }
+    }
+
+    /// Reads lines until the end of output, a fatal fault, or a while after the process exited.
+    async fn read(&mut self) -> End {
+        let mut decoder = LineDecoder::new(self.message_bytes);
+        let shared = Arc::clone(&self.shared);
+        let mut gone = std::pin::pin!(gone(&shared));
+        loop {
+            // The exit is looked at second: what is there to read is read first.
+            let read = tokio::select! {
+                biased;
+                read = self.source.read(decoder.space()) => read,
+                end = &mut gone => return end,
+            };
+            match read {
+                Ok(0) => {
+                    if let Some(event) = decoder.finish().map(|line| self.receiver.line(line))
+                        && let Some(end) = self.handle(event)
+                    {
+                        return end;
+                    }
+                    return End::Output;
+                }
+                Ok(count) => decoder.filled(count),
+                Err(error) => {
+                    return End::Fault(error::closed(format!(
+                        "the server's output cannot be read: {error}"
+                    )));
+                }
+            }
+            while let Some(line) = decoder.next_line() {
+                let event = self.receiver.line(line);
+                if let Some(end) = self.handle(event) {
+                    return end;
+                }
+            }
+        }
+    }
+
+    fn handle(&self, event: Event) -> Option<End> {
+        match event {
+            Event::Nothing => {}
+            Event::Answer(answer) => {
+                if !self.shared.outbox.answer(answer.into_bytes()) {
+                    self.shared
+                        .counters
+                        .unanswered
+                        .fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Event::ToolsChanged => self.listener.tools_changed(),
+            Event::Log(level, text) => self.listener.log(level, text),
+            Event::Fatal(error) => return Some(End::Fault(error)),
+        }
+        None
+    }
+}
+
+/// Why reading ended.
+enum End {
+    /// The end of the server's output.
+    Output,
+    /// The server takes no more input.
+    Input,
+    /// The process exited a while ago.
+    Exit(ExitStatus),
+    /// A fault of the connection or the server.
+    Fault(Error),
+}
+
+/// The cause with the exit status and the last lines of standard error.
+async fn explained(end: End, shared: &Shared) -> Error {
+    let Some(process) = &shared.process else {
+        return match end {
+            End::Fault(error) => error.with_outcome(Outcome::Unknown),
+            _ => error::closed("the server closed the connection"),
+        };
+    };
+    let status = match &end {
+        End::Fault(_) => None,
+        End::Exit(status) => Some(*status),
+        _ => tokio::time::timeout(EXIT_STATUS, process.exited())
+            .await
+            .ok(),
+    };
+    let error = match (end, status) {
+        (End::Fault(error), _) => error.with_outcome(Outcome::Unknown),
+        (_, Some(status)) => error::closed(format!("the server exited: {status}")),
+        (End::Input, None) => error::closed("the server closed its standard input"),
+        (_, None) => error::closed("the server closed its standard output"),
+    };
+    error.with_stderr(process.stderr_tail())
+}
+
+/// Waits until the server cannot answer any more although its output is open: its process has
+/// exited, or it takes no input; then gives it a while for what it has written already.
+async fn gone(shared: &Shared) -> End {
+    let exited = async {
+        match &shared.process {
+            Some(process) => process.exited().await,
+            None => std::future::pending().await,
+        }
+    };
+    let end = tokio::select! {
+        status = exited => End::Exit(status),
+        fault = shared.writing.wait() => fault.clone().map_or(End::Input, End::Fault),
+    };
+    tokio::time::sleep(DRAIN).await;
+    end
+}
+
+/// The writing task: drains the outbox, and gives the server up when it stops taking a frame.
+pub(crate) async fn write(shared: Arc<Shared>) {
+    loop {
+        shared.outbox.work().await;
+        if let Some(fault) = flush(&shared).await {
+            // This task alone sets it, once.
+            let _ = shared.writing.set(fault);
+            return;
+        }
+    }
+}
+
+/// Writes until nothing is left. Gives why writing cannot go on.
+async fn flush(shared: &Shared) -> Option<Option<Error>> {
+    loop {
+        let step = std::future::poll_fn(|task| shared.outbox.poll_flush(task));
+        match tokio::time::timeout(STUCK, step).await {
+            Ok(Ok(Flushed::Some)) => {}
+            Ok(Ok(Flushed::All)) => return None,
+            Ok(Err(_)) => return Some(None),
+            Err(_) if shared.outbox.is_in_a_frame() => {
+                let message =
+                    format!("the server read nothing for {STUCK:?} in the middle of a message");
+                let error = Error::new(ErrorKind::Closed, Phase::Send, message);
+                return Some(Some(error.with_outcome(Outcome::Unknown)));
+            }
+            Err(_) => {}
+        }
+    }
+}

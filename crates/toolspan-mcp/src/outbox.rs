@@ -1,0 +1,293 @@
+//! What goes to the server: written by the caller itself when the way is free, else queued.
+//!
+//! One lock guards the sink and a queue of frames. When the queue is empty a caller writes its
+//! frame straight to the sink without waiting; what does not fit belongs to the connection from
+//! then on, and the writing task alone drains it. So a frame that was begun is always finished,
+//! and no caller ever waits for another one's bytes.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use tokio::sync::Notify;
+
+use crate::core::pending::CallSlot;
+
+/// Bytes that may wait in the queue. One frame larger than this is let in when nothing waits.
+const QUEUE_BYTES: usize = 1 << 20;
+/// Answers to requests of the server that may wait in the queue.
+const QUEUED_ANSWERS: usize = 8;
+
+/// Takes bytes without waiting. `Pending` means no room; the waker is called when there is.
+pub(crate) trait Sink: Send {
+    /// Writes a part of `bytes`, as `AsyncWrite::poll_write` does.
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+}
+
+/// What becomes of a frame that was given to the outbox.
+#[derive(Debug)]
+pub(crate) enum Sent {
+    /// It is written, or will be.
+    Taken,
+    /// There is no room: wait for [`Outbox::room`], then try again. The frame comes back.
+    Full(Vec<u8>),
+    /// The server takes no more input.
+    Broken,
+}
+
+/// What withdrawing a frame found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Withdrawn {
+    /// Not one byte of it was written, and none will be.
+    Whole,
+    /// A part of it was written; the rest follows.
+    Begun,
+    /// All of it was written.
+    Written,
+}
+
+/// The way to the server.
+pub(crate) struct Outbox {
+    /// Held for one non-blocking write or one queue operation.
+    state: Mutex<State>,
+    /// Wakes the writing task: there is something in the queue.
+    work: Notify,
+    /// Wakes callers that wait for room.
+    room: Notify,
+}
+
+struct State {
+    /// `None` once closed; dropping the sink ends the server's input.
+    sink: Option<Box<dyn Sink>>,
+    queue: VecDeque<Frame>,
+    queued_bytes: usize,
+    /// Bytes of the first frame that are written.
+    head: usize,
+    answers: usize,
+}
+
+struct Frame {
+    bytes: Vec<u8>,
+    /// The waiting call; `None` for notifications and answers.
+    slot: Option<Arc<CallSlot>>,
+    is_answer: bool,
+}
+
+/// What draining came to.
+#[derive(Debug)]
+pub(crate) enum Flushed {
+    /// Some bytes went out.
+    Some,
+    /// Nothing is left to write.
+    All,
+}
+
+impl Outbox {
+    pub(crate) fn new(sink: Box<dyn Sink>) -> Self {
+        let queue = VecDeque::new();
+        let state = State {
+            sink: Some(sink),
+            queue,
+            queued_bytes: 0,
+            head: 0,
+            answers: 0,
+        };
+        Self {
+            state: Mutex::new(state),
+            work: Notify::new(),
+            room: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Sends the frame of a waiting call.
+    pub(crate) fn send(&self, bytes: Vec<u8>, slot: &Arc<CallSlot>) -> Sent {
+        let state = self.lock();
+        if state.sink.is_none() {
+            return Sent::Broken;
+        }
+        let fits = state.queue.is_empty() || state.queued_bytes + bytes.len() <= QUEUE_BYTES;
+        if !fits {
+            return Sent::Full(bytes);
+        }
+        self.push(
+            state,
+            Frame {
+                bytes,
+                slot: Some(Arc::clone(slot)),
+                is_answer: false,
+            },
+        )
+    }
+
+    /// Sends a notification. It is let in past the bound: there is at most one for each call.
+    pub(crate) fn notify(&self, bytes: Vec<u8>) -> Sent {
+        let state = self.lock();
+        self.push(
+            state,
+            Frame {
+                bytes,
+                slot: None,
+                is_answer: false,
+            },
+        )
+    }
+
+    /// Sends the answer to a request of the server. Gives false when too many answers wait.
+    pub(crate) fn answer(&self, bytes: Vec<u8>) -> bool {
+        let mut state = self.lock();
+        if state.answers >= QUEUED_ANSWERS {
+            return false;
+        }
+        state.answers += 1;
+        !matches!(
+            self.push(
+                state,
+                Frame {
+                    bytes,
+                    slot: None,
+                    is_answer: true
+                }
+            ),
+            Sent::Broken
+        )
+    }
+
+    /// Adds a frame behind the others, and writes at once what can be written.
+    fn push(&self, mut state: MutexGuard<'_, State>, frame: Frame) -> Sent {
+        if state.sink.is_none() {
+            return Sent::Broken;
+        }
+        let was_empty = state.queue.is_empty();
+        state.queued_bytes += frame.bytes.len();
+        state.queue.push_back(frame);
+        if was_empty {
+            // The writing task waits for the sink only while the queue is not empty, so the
+            // waker given here replaces none.
+            let mut nobody = Context::from_waker(Waker::noop());
+            while state.queue.front().is_some() {
+                match state.write_once(&mut nobody) {
+                    Poll::Ready(Ok(())) => {}
+                    Poll::Ready(Err(_)) => {
+                        self.work.notify_one();
+                        return Sent::Taken;
+                    }
+                    Poll::Pending => break,
+                }
+            }
+        }
+        let left = !state.queue.is_empty();
+        drop(state);
+        if left {
+            self.work.notify_one();
+        }
+        Sent::Taken
+    }
+
+    /// Waits until there may be room. To be created before the try that it follows.
+    pub(crate) fn room(&self) -> impl Future<Output = ()> + '_ {
+        self.room.notified()
+    }
+
+    /// Takes the frame of a call back, if not one byte of it was written.
+    pub(crate) fn withdraw(&self, slot: &Arc<CallSlot>) -> Withdrawn {
+        let mut state = self.lock();
+        let is_it = |frame: &Frame| {
+            frame
+                .slot
+                .as_ref()
+                .is_some_and(|other| Arc::ptr_eq(other, slot))
+        };
+        let Some(index) = state.queue.iter().position(is_it) else {
+            return if slot.has_begun() {
+                Withdrawn::Written
+            } else {
+                Withdrawn::Whole
+            };
+        };
+        if slot.has_begun() {
+            return Withdrawn::Begun;
+        }
+        if let Some(frame) = state.queue.remove(index) {
+            state.queued_bytes -= frame.bytes.len();
+        }
+        drop(state);
+        self.room.notify_waiters();
+        Withdrawn::Whole
+    }
+
+    /// Waits until there is something to write that a caller could not write itself.
+    pub(crate) async fn work(&self) {
+        self.work.notified().await;
+    }
+
+    /// Writes some of the queue, for the writing task alone.
+    pub(crate) fn poll_flush(&self, context: &mut Context<'_>) -> Poll<io::Result<Flushed>> {
+        let mut state = self.lock();
+        if state.queue.is_empty() || state.sink.is_none() {
+            return Poll::Ready(Ok(Flushed::All));
+        }
+        let written = state.write_once(context);
+        drop(state);
+        self.room.notify_waiters();
+        written.map_ok(|()| Flushed::Some)
+    }
+
+    /// Whether a part of the first frame is written and the rest is not.
+    pub(crate) fn is_in_a_frame(&self) -> bool {
+        let state = self.lock();
+        state.head > 0 && !state.queue.is_empty()
+    }
+
+    /// Ends the server's input. Frames that were not begun are gone.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        let sink = state.sink.take();
+        let queue = std::mem::take(&mut state.queue);
+        state.queued_bytes = 0;
+        drop(state);
+        drop((sink, queue));
+        self.room.notify_waiters();
+        self.work.notify_one();
+    }
+}
+
+impl State {
+    /// Writes a part of the first frame; takes the frame out when it is written whole.
+    fn write_once(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let (Some(sink), Some(frame)) = (&mut self.sink, self.queue.front()) else {
+            return Poll::Ready(Ok(()));
+        };
+        let rest = frame.bytes.get(self.head..).unwrap_or_default();
+        let written = match sink.poll_write(context, rest) {
+            Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+            Poll::Ready(Ok(written)) => written,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        };
+        if let (0, Some(slot)) = (self.head, &frame.slot) {
+            slot.mark_begun();
+        }
+        self.head += written;
+        if self.head >= frame.bytes.len() {
+            self.head = 0;
+            if let Some(frame) = self.queue.pop_front() {
+                self.queued_bytes -= frame.bytes.len();
+                self.answers -= usize::from(frame.is_answer);
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl std::fmt::Debug for Outbox {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Outbox").finish_non_exhaustive()
+    }
+}

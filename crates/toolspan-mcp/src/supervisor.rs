@@ -1,0 +1,463 @@
+//! Starts a server when it is needed, starts it again when it died, and ends it for good.
+//!
+//! ```text
+//! idle -> starting -> ready -> (its end) -> idle
+//!            |
+//!            v
+//!         failed -> (next need, after a pause) -> starting            any -> closed
+//! ```
+//!
+//! One start is shared by all who wait for it, and runs on even when they go away.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use toolspan_core::services::Event;
+use toolspan_core::toolbox::{Diagnosis, Step, ToolBoxState};
+use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
+use toolspan_io::backoff::Backoff;
+
+use crate::connection::{Connection, Listener, Setup};
+use crate::error;
+use crate::toolbox::McpServer;
+
+/// A start that may still run: `None` until it ends.
+type Start = watch::Receiver<Option<Result<Arc<Connection>>>>;
+
+/// The one owner of a server's connections.
+pub(crate) struct Supervisor {
+    pub(crate) server: McpServer,
+    /// The next request's id, over all connections.
+    next_id: Arc<AtomicU64>,
+    /// Held for looking and changing only, never while waiting.
+    state: Mutex<State>,
+    /// The task that starts the server, while there is one.
+    starts: Mutex<JoinSet<()>>,
+    /// Whether the host was told of a change and has not listed the tools since.
+    change_told: AtomicBool,
+}
+
+struct State {
+    now: Now,
+    backoff: Backoff,
+    /// Ends since the last call that went well.
+    ends_in_a_row: u32,
+    restarts: u32,
+    steps: Vec<Step>,
+    /// What the last connection left to say, once it is gone.
+    last_words: Diagnosis,
+}
+
+enum Now {
+    Idle,
+    Starting(Start),
+    Ready(Arc<Connection>),
+    /// The error, and when a next start may be tried.
+    Failed(Error, Instant),
+    Closed,
+}
+
+impl Supervisor {
+    pub(crate) fn new(server: McpServer) -> Arc<Self> {
+        let state = State {
+            now: Now::Idle,
+            backoff: Backoff::new(),
+            ends_in_a_row: 0,
+            restarts: 0,
+            steps: Vec::new(),
+            last_words: Diagnosis::default(),
+        };
+        Arc::new(Self {
+            server,
+            next_id: Arc::new(AtomicU64::new(1)),
+            state: Mutex::new(state),
+            starts: Mutex::new(JoinSet::new()),
+            change_told: AtomicBool::new(false),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// An open connection, after starting the server if need be.
+    ///
+    /// # Errors
+    ///
+    /// Why the server could not be started; `closed` after the end; `usage` outside a runtime.
+    pub(crate) async fn ready(self: &Arc<Self>) -> Result<Arc<Connection>> {
+        let mut start = match self.look()? {
+            Found::Connection(connection) => return Ok(connection),
+            Found::Start(start) => start,
+        };
+        let ended = start.wait_for(Option::is_some).await;
+        match ended.as_deref() {
+            Ok(Some(result)) => result.clone(),
+            // The task was ended with the toolbox.
+            _ => Err(self.closed_error()),
+        }
+    }
+
+    /// The connection that is open, or the start that is under way, begun here if there is none.
+    fn look(self: &Arc<Self>) -> Result<Found> {
+        let mut state = self.lock();
+        match &state.now {
+            Now::Ready(connection) if connection.is_open() => {
+                return Ok(Found::Connection(Arc::clone(connection)));
+            }
+            Now::Starting(start) => return Ok(Found::Start(start.clone())),
+            Now::Failed(error, until) if Instant::now() < *until => return Err(error.clone()),
+            Now::Closed => return Err(self.closed_error()),
+            Now::Ready(_) | Now::Idle | Now::Failed(..) => {}
+        }
+        if tokio::runtime::Handle::try_current().is_err() {
+            let message = "a server can only be started within a tokio runtime";
+            return Err(Error::new(ErrorKind::Usage, Phase::Connect, message)
+                .with_hint("use the blocking host outside a runtime"));
+        }
+        let pause = state.pause();
+        let (sender, start) = watch::channel(None);
+        state.now = Now::Starting(start.clone());
+        drop(state);
+        let task = {
+            let supervisor = Arc::downgrade(self);
+            async move {
+                tokio::time::sleep(pause).await;
+                let Some(strong) = supervisor.upgrade() else {
+                    return;
+                };
+                let result = strong.start().await;
+                strong.settle(&result);
+                sender.send_replace(Some(result));
+            }
+        };
+        let mut starts = self
+            .starts
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Ended starts are taken out, so that the set never grows.
+        while starts.try_join_next().is_some() {}
+        starts.spawn(task);
+        Ok(Found::Start(start))
+    }
+
+    /// One whole start: the process, then the handshake, within `timeouts.connect`.
+    async fn start(self: &Arc<Self>) -> Result<Arc<Connection>> {
+        self.server
+            .services
+            .event(&self.server.key, Event::State(ToolBoxState::Connecting));
+        let mut steps = Steps::default();
+        let result = self
+            .start_in_steps(&mut steps)
+            .await
+            .map_err(|error| self.placed(error));
+        self.lock().steps = steps.done;
+        result
+    }
+
+    async fn start_in_steps(self: &Arc<Self>, steps: &mut Steps) -> Result<Arc<Connection>> {
+        let what = format!("start {}", self.server.transport.describe());
+        let pipe = steps.note(&what, self.server.transport.open(), |pipe| {
+            match &pipe.process {
+                Some(process) => format!("process {}", process.pid()),
+                None => "open".to_owned(),
+            }
+        })?;
+        let setup = Setup {
+            limits: self.server.limits.clone(),
+            next_id: Arc::clone(&self.next_id),
+            listener: Arc::new(Ear {
+                supervisor: Arc::downgrade(self),
+            }),
+        };
+        let connection = Arc::new(Connection::open(pipe, setup));
+        let limit = self.server.timeouts.connect;
+        let hello = match tokio::time::timeout(limit, connection.shake_hands()).await {
+            Ok(hello) => hello.map_err(refused_start),
+            Err(_) => Err(self.silent(&connection)),
+        };
+        let hello = steps.note("shake hands (initialize)", hello, |hello| {
+            format!(
+                "protocol {}, server {}",
+                hello.version.as_str(),
+                or_unnamed(&hello.server)
+            )
+        });
+        if hello.is_err() {
+            self.lock().last_words = self.words_of(&connection);
+            connection.begin_close(self.server.timeouts.close);
+        }
+        hello.map(|_| connection)
+    }
+
+    /// The error of a server that did not finish its handshake in time.
+    fn silent(&self, connection: &Connection) -> Error {
+        let limit = self.server.timeouts.connect;
+        let what = "the server did not answer initialize";
+        let stderr = connection
+            .process()
+            .map(|process| process.stderr_tail())
+            .unwrap_or_default();
+        error::timeout(Phase::Handshake, what, limit, "timeouts.connect")
+            .with_hint("if it is still downloading, raise timeouts.connect; else ask doctor")
+            .with_stderr(stderr)
+    }
+
+    /// Takes over what a start came to, unless the toolbox was closed meanwhile.
+    fn settle(&self, result: &Result<Arc<Connection>>) {
+        let mut state = self.lock();
+        if matches!(state.now, Now::Closed) {
+            if let Ok(connection) = result {
+                connection.begin_close(self.server.timeouts.close);
+            }
+            return;
+        }
+        let toolbox_state = match result {
+            Ok(connection) => {
+                state.now = Now::Ready(Arc::clone(connection));
+                ToolBoxState::Ready
+            }
+            Err(error) => {
+                let until = Instant::now() + state.backoff.next_delay();
+                state.now = Now::Failed(error.clone(), until);
+                ToolBoxState::Failed(error.clone())
+            }
+        };
+        drop(state);
+        self.server
+            .services
+            .event(&self.server.key, Event::State(toolbox_state));
+    }
+
+    /// A call went well: the next end is the first one again.
+    pub(crate) fn note_success(&self) {
+        let mut state = self.lock();
+        if state.ends_in_a_row > 0 {
+            state.ends_in_a_row = 0;
+            state.backoff.reset();
+        }
+    }
+
+    /// Says that the tools were listed, so that the next change is told again.
+    pub(crate) fn note_listed(&self) {
+        self.change_told.store(false, Ordering::Release);
+    }
+
+    /// Adds a step to those of the last start.
+    pub(crate) fn note_step(&self, step: Step) {
+        /// A start has four steps; further listings replace nothing and are not kept.
+        const MOST: usize = 8;
+        let mut state = self.lock();
+        if state.steps.len() < MOST {
+            state.steps.push(step);
+        }
+    }
+
+    /// An error with this toolbox's name and without its secrets.
+    pub(crate) fn placed(&self, error: Error) -> Error {
+        error
+            .in_toolbox(&self.server.key)
+            .redacted(&self.server.redactor)
+    }
+
+    fn closed_error(&self) -> Error {
+        let error = error::closed("the toolbox was closed").with_outcome(Outcome::NotSent);
+        self.placed(error.with_phase(Phase::Connect))
+    }
+
+    /// How the toolbox is. Never waits.
+    pub(crate) fn toolbox_state(&self) -> ToolBoxState {
+        match &self.lock().now {
+            Now::Idle | Now::Starting(_) => ToolBoxState::Connecting,
+            Now::Ready(connection) if connection.is_open() => ToolBoxState::Ready,
+            Now::Ready(connection) => ToolBoxState::Degraded(
+                self.placed(connection.cause().unwrap_or_else(|| self.closed_error())),
+            ),
+            Now::Failed(error, _) => ToolBoxState::Failed(error.clone()),
+            Now::Closed => ToolBoxState::Closed,
+        }
+    }
+
+    /// The process of the server, while it runs.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.open_connection()?
+            .process()
+            .map(toolspan_io::process::Process::pid)
+    }
+
+    /// How many requests wait for the server.
+    pub(crate) fn waiting(&self) -> usize {
+        self.open_connection()
+            .map_or(0, |connection| connection.waiting())
+    }
+
+    fn open_connection(&self) -> Option<Arc<Connection>> {
+        match &self.lock().now {
+            Now::Ready(connection) if connection.is_open() => Some(Arc::clone(connection)),
+            _ => None,
+        }
+    }
+
+    /// What a person needs to find a fault. Never waits.
+    pub(crate) fn diagnosis(&self) -> Diagnosis {
+        let state = self.lock();
+        let mut diagnosis = match &state.now {
+            Now::Ready(connection) => self.words_of(connection),
+            _ => state.last_words.clone(),
+        };
+        diagnosis.steps = state.steps.clone();
+        if state.restarts > 0 {
+            diagnosis
+                .notes
+                .push(format!("restarted {} times", state.restarts));
+        }
+        diagnosis
+    }
+
+    fn words_of(&self, connection: &Connection) -> Diagnosis {
+        let mut diagnosis = Diagnosis::default();
+        diagnosis.notes = connection.counters().notes();
+        if let Some(process) = connection.process() {
+            let stderr = process.stderr_tail();
+            diagnosis.stderr = self.server.redactor.redact(&stderr).into_owned();
+        }
+        diagnosis
+    }
+
+    /// Ends the server for good, within `timeouts.close`.
+    pub(crate) async fn close(&self) {
+        let was = std::mem::replace(&mut self.lock().now, Now::Closed);
+        let mut starts = std::mem::take(
+            &mut *self
+                .starts
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        );
+        starts.shutdown().await;
+        if let Now::Ready(connection) = was {
+            connection.close(self.server.timeouts.close).await;
+        }
+    }
+}
+
+enum Found {
+    Connection(Arc<Connection>),
+    Start(Start),
+}
+
+impl State {
+    /// How long to wait before the next start. The first restart comes at once; a server that dies
+    /// again and again without one good call is given more and more time.
+    fn pause(&mut self) -> Duration {
+        if !matches!(self.now, Now::Ready(_)) {
+            return Duration::ZERO;
+        }
+        self.restarts = self.restarts.saturating_add(1);
+        self.ends_in_a_row = self.ends_in_a_row.saturating_add(1);
+        if self.ends_in_a_row > 1 {
+            self.backoff.next_delay()
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+/// What the supervisor hears of its connection.
+struct Ear {
+    supervisor: Weak<Supervisor>,
+}
+
+impl Listener for Ear {
+    fn tools_changed(&self) {
+        if let Some(supervisor) = self.supervisor.upgrade()
+            && !supervisor.change_told.swap(true, Ordering::AcqRel)
+        {
+            supervisor
+                .server
+                .services
+                .event(&supervisor.server.key, Event::ToolsChanged);
+        }
+    }
+
+    fn log(&self, level: String, text: String) {
+        if let Some(supervisor) = self.supervisor.upgrade() {
+            let text = supervisor.server.redactor.redact(&text).into_owned();
+            supervisor
+                .server
+                .services
+                .event(&supervisor.server.key, Event::Log { level, text });
+        }
+    }
+
+    fn ended(&self, cause: &Error) {
+        if let Some(supervisor) = self.supervisor.upgrade() {
+            let cause = supervisor.placed(cause.clone());
+            let state = ToolBoxState::Degraded(cause);
+            supervisor
+                .server
+                .services
+                .event(&supervisor.server.key, Event::State(state));
+        }
+    }
+}
+
+/// The steps of a start, with how long each took.
+struct Steps {
+    done: Vec<Step>,
+    since: Instant,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self {
+            done: Vec::new(),
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Steps {
+    fn note<T>(
+        &mut self,
+        what: &str,
+        result: Result<T>,
+        words: impl Fn(&T) -> String,
+    ) -> Result<T> {
+        let said = result.as_ref().map(words).map_err(Error::clone);
+        self.done.push(Step::new(what, self.since.elapsed(), said));
+        self.since = Instant::now();
+        result
+    }
+}
+
+/// The error of a handshake: what ended the server then is a failed start, and nothing has run.
+fn refused_start(error: Error) -> Error {
+    let message = error.message().to_owned();
+    let error = error
+        .with_phase(Phase::Handshake)
+        .with_outcome(Outcome::NotSent);
+    match error.kind() {
+        ErrorKind::Closed => error
+            .with_kind(ErrorKind::Startup)
+            .with_message(format!("{message} before it was ready"))
+            .with_hint("run the command by hand to see what it needs; doctor shows each step"),
+        ErrorKind::RemoteError => error
+            .with_kind(ErrorKind::Connect)
+            .with_message(format!("the server refused the handshake: {message}")),
+        _ => error,
+    }
+}
+
+fn or_unnamed(server: &str) -> &str {
+    if server.is_empty() {
+        "without a name"
+    } else {
+        server
+    }
+}

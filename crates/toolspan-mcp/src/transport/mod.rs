@@ -1,0 +1,71 @@
+//! How bytes get to a server and back.
+//!
+//! [`stdio`] starts a process, [`memory`] joins two tasks of one process. Both end as a [`Pipe`]:
+//! lines out, lines in, and the process behind them where there is one.
+
+pub mod memory;
+mod stdio;
+
+use std::sync::Arc;
+
+use tokio::io::AsyncRead;
+use toolspan_core::Result;
+use toolspan_io::process::{Launch, Process};
+
+use crate::outbox::Sink;
+
+/// Where a server is.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Transport {
+    /// A process whose standard input and output carry the messages.
+    Stdio(Arc<Launch>),
+    /// A server in this process: each start makes a new pair of streams and is given one end.
+    Memory(memory::Connector),
+}
+
+impl Transport {
+    /// What kind of toolbox this makes.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Stdio(_) => "mcp/stdio",
+            Self::Memory(_) => "mcp/memory",
+        }
+    }
+
+    /// What is started, in one line for people; no secrets.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Stdio(launch) => stdio::describe(launch),
+            Self::Memory(_) => "a server in this process".to_owned(),
+        }
+    }
+
+    /// Opens the way to the server. Must run within a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// `startup` when the process cannot be started.
+    pub(crate) fn open(&self) -> Result<Pipe> {
+        match self {
+            Self::Stdio(launch) => stdio::open(launch),
+            Self::Memory(connector) => Ok(memory::open(connector)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Transport {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_tuple("Transport")
+            .field(&self.describe())
+            .finish()
+    }
+}
+
+/// An open way to a server.
+pub(crate) struct Pipe {
+    pub(crate) sink: Box<dyn Sink>,
+    pub(crate) source: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) process: Option<Process>,
+}

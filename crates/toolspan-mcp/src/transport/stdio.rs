@@ -1,0 +1,66 @@
+//! A server as a child process: its pipes as sink and source.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, ReadBuf};
+use toolspan_core::guard::sanitise;
+use toolspan_core::{Error, ErrorKind, Phase, Result};
+use toolspan_io::process::{self, AsyncStdin, AsyncStdout, Launch};
+
+use super::Pipe;
+use crate::error;
+use crate::outbox::Sink;
+
+/// The command in one line, without its environment.
+pub(super) fn describe(launch: &Launch) -> String {
+    let program = launch.program.to_string_lossy();
+    sanitise::one_line(&program, 200)
+}
+
+/// Starts the process and registers its pipes with the runtime.
+pub(super) fn open(launch: &Launch) -> Result<Pipe> {
+    let child = process::spawn(launch).map_err(|error| error::spawn(&error))?;
+    let unwatched = |error: io::Error| {
+        let message = format!("the server's pipes cannot be watched: {error}");
+        Error::new(ErrorKind::Startup, Phase::Connect, message)
+    };
+    let stdin = child.stdin.into_async().map_err(unwatched)?;
+    let stdout = child.stdout.into_async().map_err(unwatched)?;
+    Ok(Pipe {
+        sink: Box::new(Stdin(stdin)),
+        source: Box::new(Stdout(stdout)),
+        process: Some(child.process),
+    })
+}
+
+struct Stdin(AsyncStdin);
+
+impl Sink for Stdin {
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            match self.0.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::task::ready!(self.0.poll_writable(context))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return Poll::Ready(result),
+            }
+        }
+    }
+}
+
+struct Stdout(AsyncStdout);
+
+impl AsyncRead for Stdout {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let count = std::task::ready!(self.0.poll_read(context, buffer.initialize_unfilled()))?;
+        buffer.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,207 @@
+//! One JSON-RPC message of a server, taken apart as far as routing needs and no further.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// Deepest nesting that is taken apart here; the caller's limit may be lower.
+const DEEPEST: usize = 128;
+
+/// A message that keeps the rules of JSON-RPC 2.0.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    /// The answer to a request of ours.
+    Reply {
+        /// The id as it came.
+        id: &'a RawValue,
+        /// The result, untouched, or the error object.
+        result: Result<&'a RawValue, RemoteError>,
+    },
+    /// A request of the server.
+    Request {
+        /// The id as it came, to be sent back.
+        id: &'a RawValue,
+        /// The method's name.
+        method: Cow<'a, str>,
+    },
+    /// A notification.
+    Notification {
+        /// The method's name.
+        method: Cow<'a, str>,
+        /// The parameters, untouched.
+        params: Option<&'a RawValue>,
+    },
+}
+
+/// An error object (JSON-RPC 2.0, section 5.1).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RemoteError {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+}
+
+/// The members of a message. The derived reader refuses a member that comes twice.
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Keeps `null` apart from an absent member.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Message<'a> {
+    /// Takes a line apart.
+    ///
+    /// # Errors
+    ///
+    /// What breaks the rules, in plain words.
+    pub(crate) fn parse(line: &'a [u8], json_depth: usize) -> Result<Self, String> {
+        if is_too_deep(line, json_depth.min(DEEPEST)) {
+            return Err(format!(
+                "it nests deeper than limits.json_depth ({json_depth})"
+            ));
+        }
+        let text = std::str::from_utf8(line)
+            .map_err(|error| format!("it is not UTF-8 (byte {})", error.valid_up_to()))?;
+        let members: Members<'a> = serde_json::from_str(text)
+            .map_err(|error| format!("it is no JSON-RPC message: {error}"))?;
+        members.classify()
+    }
+}
+
+impl<'a> Members<'a> {
+    fn classify(self) -> Result<Message<'a>, String> {
+        match self.jsonrpc.as_deref() {
+            Some("2.0") => {}
+            Some(_) => return Err("its \"jsonrpc\" is not \"2.0\"".to_owned()),
+            None => return Err("it has no \"jsonrpc\": \"2.0\"".to_owned()),
+        }
+        match (self.method, self.id, self.result, self.error) {
+            (Some(method), Some(id), None, None) => Ok(Message::Request { id, method }),
+            (Some(method), None, None, None) => Ok(Message::Notification {
+                method,
+                params: self.params,
+            }),
+            (Some(_), _, _, _) => Err("it is a request and a reply at once".to_owned()),
+            (None, None, _, _) => Err("it has neither a method nor an id".to_owned()),
+            (None, Some(id), Some(result), None) => Ok(Message::Reply {
+                id,
+                result: Ok(result),
+            }),
+            (None, Some(id), None, Some(error)) => Ok(Message::Reply {
+                id,
+                result: Err(RemoteError::parse(error)?),
+            }),
+            (None, Some(_), Some(_), Some(_)) => {
+                Err("it has both a result and an error".to_owned())
+            }
+            (None, Some(_), None, None) => Err("it has neither a result nor an error".to_owned()),
+        }
+    }
+}
+
+impl RemoteError {
+    fn parse(error: &RawValue) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Object {
+            code: i64,
+            #[serde(default)]
+            message: Option<String>,
+        }
+        let object: Object = serde_json::from_str(error.get())
+            .map_err(|error| format!("its error object breaks JSON-RPC: {error}"))?;
+        Ok(Self {
+            code: object.code,
+            message: object.message.unwrap_or_default(),
+        })
+    }
+}
+
+/// Whether the line nests deeper than `limit`.
+///
+/// Almost no message has that many brackets at all, and counting them takes no branches.
+fn is_too_deep(line: &[u8], limit: usize) -> bool {
+    let brackets = line
+        .iter()
+        .filter(|byte| matches!(byte, b'[' | b'{'))
+        .count();
+    brackets > limit && toolspan_core::guard::depth::of_text(line, limit).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> String {
+        match Message::parse(line.as_bytes(), 64) {
+            Err(reason) => reason,
+            Ok(message) => format!("taken as {message:?}"),
+        }
+    }
+
+    #[test]
+    fn a_null_result_is_a_result() {
+        let line = br#"{"jsonrpc":"2.0","id":1,"result":null}"#;
+        let Ok(Message::Reply {
+            result: Ok(result), ..
+        }) = Message::parse(line, 64)
+        else {
+            panic!("a reply")
+        };
+        assert_eq!(result.get(), "null");
+    }
+
+    #[test]
+    fn keys_are_exact_and_unknown_ones_are_ignored() {
+        let line = br#"{"jsonrpc":"2.0","id":1,"Result":{},"RESULT":1,"result":{"a":1},"x":[]}"#;
+        assert!(matches!(
+            Message::parse(line, 64),
+            Ok(Message::Reply { result: Ok(_), .. })
+        ));
+    }
+
+    #[test]
+    fn each_broken_rule_is_named() {
+        let reasons = [
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"result":{}}"#,
+            r#"{"jsonrpc":"1.0","id":1,"result":{}}"#,
+            r#"{"id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":"x"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":"x"}}"#,
+            r#"{"jsonrpc":"2.0","result":{}}"#,
+        ]
+        .map(refusal)
+        .join("\n");
+        insta::assert_snapshot!(reasons);
+    }
+
+    #[test]
+    fn depth_is_checked_before_anything_recursive_runs() {
+        for depth in [65, 129, 100_000, 1_000_000] {
+            let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{nested}}}"#);
+            assert!(refusal(&line).contains("limits.json_depth (64)"));
+        }
+        let flat = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":[{}1]}}"#,
+            "[],".repeat(1_000)
+        );
+        assert!(Message::parse(flat.as_bytes(), 64).is_ok());
+    }
+}
