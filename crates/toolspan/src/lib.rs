@@ -1,1 +1,39 @@
-//! Skeleton.
+//! toolspan gives an agent its tools: MCP servers and native tools behind one typed contract,
+//! called asynchronously or synchronously.
+//!
+//! ```no_run
+//! # async fn example() -> toolspan::Result<()> {
+//! use serde_json::json;
+//!
+//! let host = toolspan::Host::builder().server("uvx mcp-server-time").connect().await?;
+//! let seen = host.call("time__get_current_time", json!({"timezone": "UTC"})).await?;
+//! println!("{}", seen.text());
+//! let tools = host.snapshot().to_openai(); // what goes to a model
+//! # let _ = tools;
+//! host.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Host`] is the one thing that callers hold; [`blocking::Host`] is the same for synchronous
+//! callers. [`config`] reads a config file; [`tool`] says how a native tool is written.
+
+pub mod blocking;
+mod builder;
+pub mod config;
+mod connect;
+mod host;
+mod member;
+mod status;
+
+pub use builder::HostBuilder;
+pub use host::Host;
+pub use status::ToolboxStatus;
+
+pub use toolspan_core::{
+    Action, BoxFuture, BrokenTool, CallOptions, CallRequest, Content, Context, Discovery, Error,
+    ErrorKind, Observation, Outcome, Phase, Progress, RegisteredTool, Result, Services, Snapshot,
+    Tool, ToolAnnotations, ToolBox, ToolDefinition, ToolExecutor, ToolFailure, ToolboxTool,
+    ValidCall,
+};
+pub use toolspan_core::{guard, llm, name, observation, registry, schema, services, tool, toolbox};

@@ -21,10 +21,11 @@ enum End<T> {
 /// When the work is ready at the same instant as its deadline, the work wins: a result that is
 /// here is never thrown away. Work that is cut short is dropped before the error is made, so that
 /// the error knows whether the call could still be taken back.
-pub(super) async fn within<T>(
-    work: impl Future<Output = Result<T>>,
-    context: &Context,
-) -> Result<T> {
+///
+/// # Errors
+///
+/// What the work gives; `timeout`; `cancelled`.
+pub async fn within<T>(work: impl Future<Output = Result<T>>, context: &Context) -> Result<T> {
     match end_of(work, context).await {
         End::Done(result) => result,
         End::Cancelled => Err(cancelled_error(context)),

@@ -3,16 +3,17 @@
 //! [`context`] is what the executor is given, [`gate`] bounds the calls in flight, [`deadline`]
 //! ends a call that takes too long or is cancelled. Everything else is [`run`].
 
-pub mod context;
-pub mod deadline;
-pub mod gate;
-pub mod options;
+mod context;
+mod deadline;
+mod gate;
+mod options;
 
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
 pub use context::Context;
+pub use deadline::within;
 pub use gate::{Gate, Gates};
 pub use options::{CallOptions, Progress, ProgressSink};
 

@@ -23,7 +23,7 @@ impl Snapshot {
     /// `tool_not_found`, with the three nearest names, or with the candidates when there are
     /// several.
     pub fn resolve(&self, wanted: &str) -> Result<&RegisteredTool> {
-        if let Some(tool) = self.get(wanted).or_else(|| self.dotted(wanted)) {
+        if let Some(tool) = self.get_full(wanted) {
             return Ok(tool);
         }
         let alias = ALIASES.iter().find(|(alias, _)| *alias == wanted);
@@ -36,6 +36,11 @@ impl Snapshot {
             (Some(_), Some(_)) => Err(self.ambiguous(wanted)),
             _ => Err(self.unknown(wanted)),
         }
+    }
+
+    /// The tool of a full name: an exposed name or `toolbox.tool`.
+    pub fn get_full(&self, wanted: &str) -> Option<&RegisteredTool> {
+        self.get(wanted).or_else(|| self.dotted(wanted))
     }
 
     /// A tool by `toolbox.tool`. Both parts may have dots of their own.

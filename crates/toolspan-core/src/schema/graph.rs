@@ -239,6 +239,9 @@ impl<'a> Builder<'a> {
         if let Value::Object(map) = schema {
             check_caps(map, self.limits, &spot.pointer)?;
             scope = self.name(schema, map, (node, scope));
+            if scope != spot.scope {
+                Dialect::declared(schema).map_err(|rejected| rejected.inside(&spot.pointer))?;
+            }
             self.open.push(Open {
                 map,
                 node,

@@ -18,6 +18,7 @@ pub(super) struct SecretNames {
     pub(super) everything: bool,
 }
 
+/// A `default` of null gets no note: it is how several generators write that there is none.
 pub(super) fn notes(raw: &Value, graph: &Graph) -> Vec<SchemaNote> {
     let mut notes = Vec::new();
     for (_, node) in graph.iter() {
@@ -26,6 +27,7 @@ pub(super) fn notes(raw: &Value, graph: &Graph) -> Vec<SchemaNote> {
         };
         let pointer = || node.pointer.clone();
         if let (Some(default), Some(kind)) = (schema.get("default"), schema.get("type"))
+            && !default.is_null()
             && !allows(kind, default)
         {
             notes.push(SchemaNote::DefaultBreaksType { pointer: pointer() });

@@ -80,6 +80,14 @@ impl SchemaRejected {
         }
     }
 
+    /// The same fault in a schema that stands at `pointer` of the document.
+    pub(super) fn inside(self, pointer: &str) -> Self {
+        Self {
+            pointer: format!("{pointer}{}", self.pointer),
+            ..self
+        }
+    }
+
     pub(super) fn too_large(limit: &'static str, maximum: usize, pointer: &str) -> Self {
         let maximum = u64::try_from(maximum).unwrap_or(u64::MAX);
         Self::new(RejectedReason::TooLarge { limit, maximum }, pointer)

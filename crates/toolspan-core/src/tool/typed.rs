@@ -114,6 +114,15 @@ impl NativeToolBox {
     }
 }
 
+impl NativeToolBox {
+    /// Adds tools that were asked for and cannot be used, and why.
+    #[must_use]
+    pub fn with_broken(mut self, broken: Vec<BrokenTool>) -> Self {
+        self.broken.extend(broken);
+        self
+    }
+}
+
 impl ToolBox for NativeToolBox {
     fn kind(&self) -> &str {
         name::NATIVE

@@ -1,0 +1,7 @@
+//! The integration tests of the crate, one binary: each module's first line says what it asks.
+
+mod schema_check;
+mod schema_random;
+mod schema_reading;
+mod schema_static;
+mod schema_tools;

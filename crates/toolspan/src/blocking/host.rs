@@ -1,0 +1,176 @@
+//! A host whose calls return when they are done.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::runtime::Handle;
+use toolspan_core::toolbox::Diagnosis;
+use toolspan_core::{CallOptions, Observation, RegisteredTool, Result, Snapshot};
+
+use super::{home, wait};
+use crate::builder::HostBuilder;
+use crate::config::Resolved;
+use crate::status::ToolboxStatus;
+
+/// A host for synchronous callers. It may be shared between threads; calls from several threads
+/// run at the same time.
+///
+/// Every method that waits refuses, with kind `usage`, on a thread that runs asynchronous tasks.
+/// Dropping it closes it and waits, at most `timeouts.close`.
+///
+/// ```no_run
+/// # fn main() -> toolspan::Result<()> {
+/// let host = toolspan::blocking::Host::connect_file("toolspan.json")?;
+/// let seen = host.call("time__get_current_time", serde_json::json!({"timezone": "UTC"}))?;
+/// println!("{}", seen.text());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Host {
+    host: crate::Host,
+    home: Handle,
+}
+
+impl Host {
+    /// Begins to put a host together; [`Host::connect_builder`] ends it.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    /// Connects a config: waits until each toolbox is ready or has failed.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostBuilder::connect`].
+    pub fn connect(config: Resolved) -> Result<Self> {
+        Self::connect_builder(HostBuilder::default().config(config))
+    }
+
+    /// Connects a config file.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostBuilder::connect`].
+    pub fn connect_file(path: impl AsRef<Path>) -> Result<Self> {
+        Self::connect_builder(HostBuilder::default().config_file(path.as_ref()))
+    }
+
+    /// Connects what a builder holds.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostBuilder::connect`].
+    pub fn connect_builder(builder: HostBuilder) -> Result<Self> {
+        let home = home::handle()?;
+        let host = wait::block_on(&home, builder.connect())??;
+        Ok(Self { host, home })
+    }
+
+    /// Makes what a builder holds and returns at once; toolboxes start when they are needed.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostBuilder::start`].
+    pub fn start_builder(builder: HostBuilder) -> Result<Self> {
+        let home = home::handle()?;
+        Ok(Self {
+            host: builder.start()?,
+            home,
+        })
+    }
+
+    /// Calls a tool. See [`Host::call_with`](crate::Host::call_with).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::call_with`](crate::Host::call_with).
+    pub fn call(&self, tool: &str, arguments: Value) -> Result<Observation> {
+        wait::block_on(&self.home, self.host.call(tool, arguments))?
+    }
+
+    /// Calls a tool with options. The caller's own thread is told of progress.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::call_with`](crate::Host::call_with).
+    pub fn call_with(
+        &self,
+        tool: &str,
+        arguments: Value,
+        options: CallOptions,
+    ) -> Result<Observation> {
+        wait::block_on(&self.home, self.host.call_with(tool, arguments, options))?
+    }
+
+    /// Runs a model's tool call. See [`Host::run`](crate::Host::run).
+    ///
+    /// # Errors
+    ///
+    /// `usage` on a thread that runs asynchronous tasks; all else is an observation.
+    pub fn run(&self, model_call: &Value) -> Result<Observation> {
+        wait::block_on(&self.home, self.host.run(model_call))
+    }
+
+    /// The tool that a name means. See [`Host::find`](crate::Host::find).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::find`](crate::Host::find).
+    pub fn find(&self, tool: &str) -> Result<RegisteredTool> {
+        wait::block_on(&self.home, self.host.find(tool))?
+    }
+
+    /// Starts every toolbox and waits for each. See [`Host::settled`](crate::Host::settled).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::settled`](crate::Host::settled).
+    pub fn settled(&self) -> Result<()> {
+        wait::block_on(&self.home, self.host.settled())?
+    }
+
+    /// Lists all tools again. See [`Host::refresh`](crate::Host::refresh).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::refresh`](crate::Host::refresh).
+    pub fn refresh(&self) -> Result<()> {
+        wait::block_on(&self.home, self.host.refresh())?
+    }
+
+    /// What a person needs to find a fault. See [`Host::diagnose`](crate::Host::diagnose).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::diagnose`](crate::Host::diagnose).
+    pub fn diagnose(&self, toolbox: &str) -> Result<Diagnosis> {
+        wait::block_on(&self.home, self.host.diagnose(toolbox))?
+    }
+
+    /// The tools there are now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.host.snapshot()
+    }
+
+    /// How each toolbox is now.
+    pub fn status(&self) -> Vec<ToolboxStatus> {
+        self.host.status()
+    }
+
+    /// Ends every toolbox and waits until nothing of them is left, at most `timeouts.close`.
+    ///
+    /// # Errors
+    ///
+    /// `usage` on a thread that runs asynchronous tasks.
+    pub fn close(&self) -> Result<()> {
+        wait::block_on(&self.home, self.host.close())
+    }
+}
+
+impl Drop for Host {
+    /// Closes. On a thread that may not wait, the servers are handed over and end by themselves.
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}

@@ -1,0 +1,10 @@
+//! The same host for synchronous callers.
+//!
+//! One thread of the process owns the runtime that all blocking hosts share; a caller waits on its
+//! own thread for the same future that an asynchronous caller would await.
+
+mod home;
+mod host;
+mod wait;
+
+pub use host::Host;

@@ -1,0 +1,79 @@
+//! How a synchronous caller waits for a future on its own thread.
+
+use std::cell::Cell;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use toolspan_core::{Error, ErrorKind, Phase, Result};
+
+/// Longest time between two looks at the future: a deadline holds to this even when the runtime
+/// that should wake the caller is stuck.
+const SLICE: Duration = Duration::from_millis(50);
+
+thread_local! {
+    /// Whether this thread is inside [`block_on`]: a call from a callback may then wait, too.
+    static WAITING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Wakes a parked thread.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits for a future, which may use the runtime's timers and I/O.
+///
+/// # Errors
+///
+/// `usage` on a thread that runs tasks of a runtime: waiting there would stop them.
+pub(super) fn block_on<F: Future>(home: &Handle, future: F) -> Result<F::Output> {
+    let nested = WAITING.get();
+    if !nested && Handle::try_current().is_ok() {
+        let message = "a blocking call was made on a thread that runs asynchronous tasks";
+        return Err(
+            Error::new(ErrorKind::Usage, Phase::Send, message).with_hint(
+                "use the asynchronous Host there, or a thread of its own for blocking calls",
+            ),
+        );
+    }
+    let _inside = home.enter();
+    let _mark = Mark::set(nested);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Ok(output);
+        }
+        thread::park_timeout(SLICE);
+    }
+}
+
+/// Says that this thread waits; takes it back on drop, also when the future panics.
+struct Mark {
+    before: bool,
+}
+
+impl Mark {
+    fn set(before: bool) -> Self {
+        WAITING.set(true);
+        Self { before }
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        WAITING.set(self.before);
+    }
+}

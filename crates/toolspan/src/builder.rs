@@ -1,0 +1,291 @@
+//! How a host is put together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::services::NoServices;
+use toolspan_core::tool::{NativeToolBox, native};
+use toolspan_core::{
+    BrokenTool, Error, ErrorKind, Phase, Result, Services, Tool, ToolBox, ToolboxTool, name,
+};
+
+use crate::config::{Environment, Resolved, ToolFilter, ToolboxConfig};
+use crate::connect;
+use crate::host::Host;
+use crate::member::{Member, MemberConfig, MemberSource};
+
+/// Makes a native tool from the `params` of the config.
+type Factory = Box<dyn Fn(&Map<String, Value>) -> Result<ToolboxTool> + Send + Sync>;
+
+/// Puts a host together. Configs, files, servers and tools add up, in the order given; the limits
+/// and timeouts of the last config with any hold.
+#[derive(Default)]
+#[must_use]
+pub struct HostBuilder {
+    configs: Vec<Part>,
+    tools: Vec<Result<ToolboxTool>>,
+    factories: Vec<(String, Factory)>,
+    toolboxes: Vec<(Arc<str>, Arc<dyn ToolBox>)>,
+    services: Option<Arc<dyn Services>>,
+    environment: Option<Environment>,
+}
+
+enum Part {
+    Resolved(Box<Resolved>),
+    File(PathBuf),
+    Value(Value),
+    Server(String),
+}
+
+impl HostBuilder {
+    /// Adds a config that was read before.
+    pub fn config(mut self, config: Resolved) -> Self {
+        self.configs.push(Part::Resolved(Box::new(config)));
+        self
+    }
+
+    /// Adds a config file, read when the host is started.
+    pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.configs.push(Part::File(path.into()));
+        self
+    }
+
+    /// Adds a config as a JSON value.
+    pub fn config_value(mut self, config: Value) -> Self {
+        self.configs.push(Part::Value(config));
+        self
+    }
+
+    /// Adds an MCP server by its command line, such as `uvx mcp-server-time`. No shell runs it.
+    pub fn server(mut self, command_line: impl Into<String>) -> Self {
+        self.configs.push(Part::Server(command_line.into()));
+        self
+    }
+
+    /// Adds a native tool. It belongs to the toolbox `native` and keeps its plain name.
+    pub fn tool<T: Tool>(mut self, tool: T) -> Self {
+        self.tools.push(native(tool));
+        self
+    }
+
+    /// Makes a native tool available to the config's `tools`: an entry of this name is given its
+    /// `params` and becomes the tool that the function returns.
+    pub fn tool_factory<T: Tool>(
+        mut self,
+        name: impl Into<String>,
+        make: impl Fn(&Map<String, Value>) -> Result<T> + Send + Sync + 'static,
+    ) -> Self {
+        let factory: Factory = Box::new(move |params| native(make(params)?));
+        self.factories.push((name.into(), factory));
+        self
+    }
+
+    /// Adds a toolbox of the caller's own under a key.
+    pub fn toolbox(mut self, key: impl Into<Arc<str>>, toolbox: Arc<dyn ToolBox>) -> Self {
+        self.toolboxes.push((key.into(), toolbox));
+        self
+    }
+
+    /// Sets what the host does for its toolboxes. Default: nothing.
+    pub fn services(mut self, services: Arc<dyn Services>) -> Self {
+        self.services = Some(services);
+        self
+    }
+
+    /// Sets the environment that configs are expanded with and servers inherit from. Default: that
+    /// of the process, read once, now.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// Makes the host and returns at once. Each toolbox is started by the first call that needs
+    /// it, or by [`Host::settled`].
+    ///
+    /// # Errors
+    ///
+    /// `config` when a config cannot be read, or when it leaves nothing that could be used.
+    pub fn start(self) -> Result<Host> {
+        let environment = self.environment.unwrap_or_else(Environment::capture);
+        let services = self.services.unwrap_or_else(|| Arc::new(NoServices));
+        let mut config = Resolved::default();
+        for part in self.configs {
+            merge(&mut config, part.resolve(&environment)?)?;
+        }
+        let mut members: Vec<Member> = Vec::new();
+        for toolbox in &config.toolboxes {
+            members.push(member(toolbox, &environment, &services));
+        }
+        for (key, toolbox) in self.toolboxes {
+            refuse_known(&members, &key)?;
+            let source = MemberSource::ToolBox(toolbox);
+            members.push(Member::new(own(key, &config), source));
+        }
+        refuse_useless(&config, &members, self.tools.len())?;
+        let natives = Natives {
+            tools: self.tools,
+            factories: self.factories,
+        };
+        if let Some(native) = natives.into_toolbox(&config)? {
+            let source = MemberSource::ToolBox(Arc::new(native));
+            members.push(Member::new(own(name::NATIVE.into(), &config), source));
+        }
+        Ok(Host::new(members, &config.limits, config.timeouts))
+    }
+
+    /// Makes the host, starts all its toolboxes at once and waits until each is ready or has
+    /// failed, at most its `connect` and `list` limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`HostBuilder::start`]; the error of the first required toolbox that failed.
+    pub async fn connect(self) -> Result<Host> {
+        let host = self.start()?;
+        host.settled().await?;
+        Ok(host)
+    }
+}
+
+impl Part {
+    fn resolve(self, environment: &Environment) -> Result<Resolved> {
+        match self {
+            Self::Resolved(config) => Ok(*config),
+            Self::File(path) => Resolved::from_file(&path, environment),
+            Self::Value(value) => Resolved::from_value(&value, environment),
+            Self::Server(line) => Resolved::from_server_lines(&[line]),
+        }
+    }
+}
+
+/// Adds a config to those before it.
+fn merge(config: &mut Resolved, next: Resolved) -> Result<()> {
+    for toolbox in next.toolboxes {
+        if config
+            .toolboxes
+            .iter()
+            .any(|known| known.key == toolbox.key)
+        {
+            return Err(twice(&toolbox.key));
+        }
+        config.toolboxes.push(toolbox);
+    }
+    config.tools.extend(next.tools);
+    config.broken_tools.extend(next.broken_tools);
+    config.warnings.extend(next.warnings);
+    if next.limits != Limits::default() {
+        config.limits = next.limits;
+    }
+    if next.timeouts != Timeouts::default() {
+        config.timeouts = next.timeouts;
+    }
+    config.source = config.source.take().or(next.source);
+    Ok(())
+}
+
+fn twice(key: &str) -> Error {
+    let message = format!("there are two toolboxes called \"{key}\"");
+    Error::new(ErrorKind::Config, Phase::Config, message).with_hint("give one of them another key")
+}
+
+fn refuse_known(members: &[Member], key: &str) -> Result<()> {
+    match members.iter().any(|member| &*member.key == key) {
+        true => Err(twice(key)),
+        false => Ok(()),
+    }
+}
+
+/// A config with entries of which none can be used is an error as a whole: the first one's.
+fn refuse_useless(config: &Resolved, members: &[Member], tools: usize) -> Result<()> {
+    let usable = members
+        .iter()
+        .any(|member| !matches!(member.source, MemberSource::Broken(_)));
+    if usable || tools > 0 || !config.tools.is_empty() {
+        return Ok(());
+    }
+    match members.iter().find_map(Member::fault) {
+        Some(fault) => Err(fault),
+        None => Ok(()),
+    }
+}
+
+fn own(key: Arc<str>, config: &Resolved) -> MemberConfig {
+    MemberConfig {
+        key,
+        prefix: None,
+        required: false,
+        filter: ToolFilter::default(),
+        limits: config.limits.clone(),
+        timeouts: config.timeouts.clone(),
+    }
+}
+
+fn member(
+    toolbox: &ToolboxConfig,
+    environment: &Environment,
+    services: &Arc<dyn Services>,
+) -> Member {
+    let source = match &toolbox.transport {
+        _ if toolbox.disabled => MemberSource::Disabled,
+        Err(problem) => {
+            let error = Error::from(problem.clone()).in_toolbox(&toolbox.key);
+            MemberSource::Broken(error)
+        }
+        Ok(transport) => {
+            let services = Arc::clone(services);
+            MemberSource::ToolBox(connect::toolbox(toolbox, transport, environment, services))
+        }
+    };
+    let config = MemberConfig {
+        key: toolbox.key.as_str().into(),
+        prefix: toolbox.prefix.clone(),
+        required: toolbox.required,
+        filter: toolbox.filter.clone(),
+        limits: toolbox.limits.clone(),
+        timeouts: toolbox.timeouts.clone(),
+    };
+    Member::new(config, source)
+}
+
+/// The native tools of a host: those given, and those that the config asks for by name.
+struct Natives {
+    tools: Vec<Result<ToolboxTool>>,
+    factories: Vec<(String, Factory)>,
+}
+
+impl Natives {
+    /// # Errors
+    ///
+    /// `schema_rejected` when a tool that was given has an unusable schema: a fault of the
+    /// program. What the config asks for in vain is a broken tool instead.
+    fn into_toolbox(self, config: &Resolved) -> Result<Option<NativeToolBox>> {
+        let mut tools = self.tools.into_iter().collect::<Result<Vec<_>>>()?;
+        let mut broken = Vec::new();
+        for spec in &config.tools {
+            let known = self.factories.iter().find(|(name, _)| *name == spec.name);
+            match known.map(|(_, make)| make(&spec.params)) {
+                Some(Ok(tool)) => tools.push(tool),
+                Some(Err(error)) => broken.push(BrokenTool::new(&spec.name, error.to_string())),
+                None => {
+                    let known = self.factories.iter().map(|(name, _)| name.as_str());
+                    let near = name::nearest(&spec.name, known, 3);
+                    let reason = match near.is_empty() {
+                        true => "this program has no native tool of this name".to_owned(),
+                        false => format!("there is no such tool; near: {}", near.join(", ")),
+                    };
+                    broken.push(BrokenTool::new(&spec.name, reason));
+                }
+            }
+        }
+        let unreadable = config
+            .broken_tools
+            .iter()
+            .map(|problem| BrokenTool::new(&problem.key_path, problem.statement()));
+        broken.extend(unreadable);
+        if tools.is_empty() && broken.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(NativeToolBox::new(tools).with_broken(broken)))
+    }
+}

@@ -1,0 +1,132 @@
+//! Which config file is meant, and what text is in it?
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use toolspan_core::{Error, ErrorKind, Phase, Result};
+
+use super::Environment;
+use super::problem::Problem;
+use super::source::Source;
+
+/// Largest config in bytes: 4 MiB.
+pub(super) const LARGEST: usize = 4 << 20;
+/// The variable that names the config file.
+const VARIABLE: &str = "TOOLSPAN_CONFIG";
+
+/// The config file to read: the one given, else the one that `TOOLSPAN_CONFIG` names, else
+/// `toolspan/toolspan.json` in `$XDG_CONFIG_HOME` (default `~/.config`) if there is one.
+///
+/// A file that was named is returned even if it is missing, so that reading it says so. Files in
+/// the current directory are not looked for: they may come from a stranger's repository.
+pub fn find(explicit: Option<&Path>, environment: &Environment) -> Result<Option<PathBuf>> {
+    if let Some(path) = explicit {
+        if path.as_os_str().is_empty() {
+            let message = "the path of the config file is empty";
+            return Err(Error::new(ErrorKind::Usage, Phase::Config, message));
+        }
+        return Ok(Some(path.to_owned()));
+    }
+    if let Some(path) = environment
+        .variable(VARIABLE)
+        .filter(|path| !path.is_empty())
+    {
+        return Ok(Some(path.into()));
+    }
+    Ok(user_file(environment).filter(|path| is_there(path)))
+}
+
+/// Where the user's own config is, whether it exists or not.
+fn user_file(environment: &Environment) -> Option<PathBuf> {
+    let folder = match environment.folder("XDG_CONFIG_HOME") {
+        Some(folder) => folder.to_owned(),
+        None => environment.home()?.join(".config"),
+    };
+    Some(folder.join("toolspan").join("toolspan.json"))
+}
+
+/// Whether something has this name. What cannot be looked at counts as there: a config must not
+/// be passed over in silence because its folder may not be read.
+fn is_there(path: &Path) -> bool {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        ),
+    }
+}
+
+/// The text of a config file, without a byte order mark. Never blocks on what is not a file.
+pub(super) fn read(path: &Path, environment: &Environment) -> Result<String, Problem> {
+    let bad = |message: &str| Problem::new(message).in_file(Some(path.to_owned()));
+    let io = |error: io::Error| bad(&reason(&error));
+    let opened = environment.absolute(path);
+    // Looked at before it is opened, since opening alone has effects on some devices.
+    check(&std::fs::metadata(&opened).map_err(io)?).map_err(|message| bad(&message))?;
+    let file = open(&opened).map_err(io)?;
+    // And again: it may have been replaced in between.
+    check(&file.metadata().map_err(io)?).map_err(|message| bad(&message))?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(io)?;
+    if bytes.len() > LARGEST {
+        return Err(bad(&too_large()));
+    }
+    decode(path, bytes)
+}
+
+/// A config is a regular file of at most [`LARGEST`] bytes.
+fn check(metadata: &Metadata) -> Result<(), String> {
+    if metadata.is_dir() {
+        return Err("this is a folder, not a file".to_owned());
+    }
+    if !metadata.is_file() {
+        return Err("this is not a regular file, so it is not read".to_owned());
+    }
+    if metadata.len() > LARGEST as u64 {
+        return Err(too_large());
+    }
+    Ok(())
+}
+
+/// What is said about a config over [`LARGEST`].
+pub(super) fn too_large() -> String {
+    format!("the config is larger than {} MiB", LARGEST >> 20)
+}
+
+/// Opens for reading without waiting for a writer, should it have become a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "the file may not be read by this user".to_owned(),
+        _ => format!("the file cannot be read: {error}"),
+    }
+}
+
+fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<String, Problem> {
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let readable = String::from_utf8_lossy(error.as_bytes());
+        Source::new(Some(path), &readable)
+            .problem(at, "", format!("byte {at} is not valid UTF-8"))
+            .with_hint("save the file as UTF-8")
+    })
+}

@@ -1,0 +1,45 @@
+//! The config: which toolboxes and tools a host has, and within which bounds.
+//!
+//! [`find`] says which file is meant, [`Resolved::from_file`] reads it. One wrong entry disables
+//! its own toolbox and says why ([`ToolboxConfig::transport`]); only a file that means nothing as a
+//! whole is an error. Everything that is wrong or odd is a [`Problem`] with file, line and key path.
+//!
+//! The environment is read once, by [`Environment::capture`], and passed on from there.
+//!
+//! ```jsonc
+//! {
+//!   "mcpServers": {
+//!     "time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"TZ": "${TZ:-UTC}"}},
+//!     "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
+//!               "cwd": "..", "timeouts": {"total": 120}, "tools": {"exclude": ["write_*"]}}
+//!   },
+//!   "limits": {"output_chars": 30000}
+//! }
+//! ```
+
+mod bounds;
+mod environment;
+mod expand;
+mod field;
+mod file;
+mod filter;
+mod keys;
+mod problem;
+mod resolved;
+mod schema;
+mod secrets;
+mod server_line;
+mod show;
+mod source;
+mod stdio;
+mod toolbox;
+
+pub use environment::Environment;
+pub use file::find;
+pub use filter::ToolFilter;
+pub use problem::Problem;
+pub use resolved::{Resolved, ToolSpec};
+pub use schema::schema;
+pub use stdio::StdioServer;
+pub use toolbox::{ToolboxConfig, Transport};
+pub use toolspan_io::process::InheritEnv;

@@ -1,0 +1,235 @@
+//! What does a whole config mean, once defaults, variables and limits are worked out?
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use toolspan_core::Result;
+use toolspan_core::guard::{Limits, Timeouts};
+
+use super::Environment;
+use super::bounds::{Bounds, BoundsScope};
+use super::field::{Field, Table};
+use super::file;
+use super::keys::{self, warn_unknown};
+use super::problem::{Problem, Warnings};
+use super::server_line;
+use super::source::Source;
+use super::stdio::Surroundings;
+use super::toolbox::{EntryReader, ToolboxConfig};
+
+/// Most entries of `mcpServers` and of `tools`.
+const MOST: usize = 1_000;
+
+/// A config with everything worked out that can be before something is started.
+///
+/// Its `Debug` shows no secret.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// The toolboxes in config order, also disabled and broken ones.
+    pub toolboxes: Vec<ToolboxConfig>,
+    /// The native tools to add, in config order.
+    pub tools: Vec<ToolSpec>,
+    /// Entries of `tools` that cannot be used; each is left out alone.
+    pub broken_tools: Vec<Problem>,
+    /// The limits of the host.
+    pub limits: Limits,
+    /// The timeouts of the host.
+    pub timeouts: Timeouts,
+    /// What is odd but stops nothing; at most a hundred and one.
+    pub warnings: Vec<Problem>,
+    /// The file it came from, as the caller named it.
+    pub source: Option<PathBuf>,
+}
+
+/// A native tool that the config asks for. `Debug` shows the names of its parameters alone.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// The name it is registered under. Never empty.
+    pub name: String,
+    /// What it is made with; empty when the config gives nothing.
+    pub params: Map<String, Value>,
+}
+
+impl ToolSpec {
+    /// A tool by this name, made with these parameters.
+    pub fn new(name: impl Into<String>, params: Map<String, Value>) -> Self {
+        Self {
+            name: name.into(),
+            params,
+        }
+    }
+}
+
+impl fmt::Debug for ToolSpec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.params.keys().map(String::as_str).collect();
+        formatter
+            .debug_struct("ToolSpec")
+            .field("name", &self.name)
+            .field("params", &names)
+            .finish()
+    }
+}
+
+impl Resolved {
+    /// Reads a file: JSON with comments, at most 4 MiB. Relative directories in it start from the
+    /// file's folder. An empty file, or `null`, gives no toolboxes.
+    ///
+    /// Fails with kind `config` when the file cannot be read, when it is no valid config as a
+    /// whole, and when it asks for what must not be passed over (`policy`). A bad entry of
+    /// `mcpServers` or `tools` is no failure: it is in the result.
+    pub fn from_file(path: &Path, environment: &Environment) -> Result<Self> {
+        let text = file::read(path, environment)?;
+        let absolute = environment.absolute(path);
+        let surroundings = Surroundings {
+            environment,
+            folder: absolute.parent(),
+        };
+        Ok(Self::read(&Source::new(Some(path), &text), surroundings)?)
+    }
+
+    /// Reads a config that a caller holds as JSON. As [`Resolved::from_file`], but problems name
+    /// no line, and relative directories start from the current one.
+    pub fn from_value(value: &Value, environment: &Environment) -> Result<Self> {
+        if toolspan_core::guard::depth::exceeds(value, super::source::DEEPEST) {
+            return Err(super::source::too_deep().into());
+        }
+        let text = value.to_string();
+        let surroundings = Surroundings {
+            environment,
+            folder: environment.current_dir(),
+        };
+        Ok(Self::read(&Source::new(None, &text), surroundings)?)
+    }
+
+    /// Makes a toolbox from each command line, such as `uvx mcp-server-time`.
+    ///
+    /// A line is split into words as a shell would do it, quotes and backslashes included, but no
+    /// shell runs it and nothing in it is filled in. `NAME=value` before the program sets a
+    /// variable. A toolbox is named after its program or package; `-2` and so on tells equal names
+    /// apart. Fails with kind `usage`.
+    pub fn from_server_lines<L: AsRef<str>>(lines: &[L]) -> Result<Self> {
+        let toolboxes = server_line::toolboxes(lines.iter().map(AsRef::as_ref))?;
+        Ok(Self {
+            toolboxes,
+            ..Self::default()
+        })
+    }
+
+    /// Everything in it that disables something: what `config check` fails on. A disabled toolbox
+    /// may be as broken as it likes.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        let enabled = self.toolboxes.iter().filter(|toolbox| !toolbox.disabled);
+        enabled
+            .filter_map(|toolbox| toolbox.transport.as_ref().err())
+            .chain(&self.broken_tools)
+    }
+
+    fn read(source: &Source<'_>, surroundings: Surroundings<'_>) -> Result<Self, Problem> {
+        let mut resolved = Self {
+            source: source.file().map(Path::to_owned),
+            ..Self::default()
+        };
+        let Some(value) = source.parse()? else {
+            return Ok(resolved);
+        };
+        let root = Field::root(source, &value);
+        if root.is_null() {
+            return Ok(resolved);
+        }
+        let table = root
+            .table()
+            .map_err(|problem| problem.with_hint("a config is an object: {\"mcpServers\": {…}}"))?;
+        let mut warnings = Warnings::default();
+        resolved.read_top(&table, surroundings, &mut warnings)?;
+        resolved.warnings = warnings.finish();
+        Ok(resolved)
+    }
+
+    fn read_top(
+        &mut self,
+        table: &Table<'_>,
+        surroundings: Surroundings<'_>,
+        warnings: &mut Warnings,
+    ) -> Result<(), Problem> {
+        refuse_policy(table)?;
+        let known = keys::TOP.iter().copied().chain(["$schema", "policy"]);
+        warn_unknown(table, known, keys::TOP_OTHERS, warnings);
+        let mut bounds = Bounds::default();
+        bounds.read(table, BoundsScope::Host, warnings)?;
+        if let Some(servers) = table.get("mcpServers") {
+            let servers = servers.table()?;
+            refuse_too_many(servers.len(), servers.field())?;
+            let mut reader = EntryReader {
+                bounds: &bounds,
+                surroundings,
+                warnings,
+            };
+            self.toolboxes = servers
+                .entries()
+                .map(|(key, field)| reader.read(key, &field))
+                .collect();
+        }
+        if let Some(tools) = table.get("tools") {
+            self.read_tools(&tools, warnings)?;
+        }
+        self.limits = bounds.limits;
+        self.timeouts = bounds.timeouts;
+        Ok(())
+    }
+
+    fn read_tools(&mut self, field: &Field<'_>, warnings: &mut Warnings) -> Result<(), Problem> {
+        for (index, item) in field.items()?.enumerate() {
+            refuse_too_many(index + 1, field)?;
+            match read_tool(&item, warnings) {
+                Ok(tool) => self.tools.push(tool),
+                Err(problem) => self.broken_tools.push(problem),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rules that forbid something are never passed over in silence.
+fn refuse_policy(table: &Table<'_>) -> Result<(), Problem> {
+    match table.get("policy") {
+        None => Ok(()),
+        Some(policy) => Err(policy
+            .problem("rules are not supported by this version, and ignoring them would be unsafe")
+            .with_hint("remove \"policy\", or use a version that supports it")),
+    }
+}
+
+fn refuse_too_many(count: usize, field: &Field<'_>) -> Result<(), Problem> {
+    if count > MOST {
+        return Err(field.problem(format!("there are more than {MOST} entries")));
+    }
+    Ok(())
+}
+
+fn read_tool(field: &Field<'_>, warnings: &mut Warnings) -> Result<ToolSpec, Problem> {
+    let table = field.table()?;
+    warn_unknown(&table, keys::TOOL.iter().copied(), &[], warnings);
+    let name = match table.get("name") {
+        Some(name) => name.text()?,
+        None => {
+            return Err(field
+                .problem("\"name\" is missing")
+                .with_hint("name the tool to add"));
+        }
+    };
+    if name.is_empty() {
+        return Err(field.problem("the name of the tool is empty"));
+    }
+    let params = match table.get("params") {
+        None => Map::new(),
+        Some(params) => match params.to_json()? {
+            Value::Object(members) => members,
+            _ => return Err(params.wrong_type("an object")),
+        },
+    };
+    Ok(ToolSpec::new(name, params))
+}

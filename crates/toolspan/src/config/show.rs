@@ -1,0 +1,123 @@
+//! How is a resolved config shown, with its secrets hidden?
+
+use serde_json::{Map, Value, json};
+use toolspan_core::guard::secret::names_a_secret;
+use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_io::process::InheritEnv;
+
+use super::bounds::{LIMITS, TIMEOUTS};
+use super::problem::Problem;
+use super::resolved::{Resolved, ToolSpec};
+use super::secrets::{HIDDEN, hide, hide_members};
+use super::stdio::StdioServer;
+use super::toolbox::{ToolboxConfig, Transport};
+
+impl Resolved {
+    /// The config as JSON for `config show`: keys as in a config, defaults and variables filled
+    /// in, secrets hidden. A broken toolbox has `error` in place of what is started.
+    pub fn to_json(&self) -> Value {
+        let servers = self
+            .toolboxes
+            .iter()
+            .map(|toolbox| (toolbox.key.clone(), shown(toolbox)));
+        json!({
+            "source": self.source.as_ref().map(|source| source.to_string_lossy()),
+            "mcpServers": servers.collect::<Map<_, _>>(),
+            "tools": self.tools.iter().map(tool).collect::<Vec<_>>(),
+            "limits": limits(&self.limits),
+            "timeouts": timeouts(&self.timeouts),
+            "errors": self.broken_tools.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            "warnings": self.warnings.iter().map(Problem::to_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn shown(toolbox: &ToolboxConfig) -> Value {
+    let mut members = match &toolbox.transport {
+        Ok(Transport::Stdio(stdio)) => server(stdio),
+        Err(problem) => Map::from_iter([("error".to_owned(), problem.to_json())]),
+    };
+    let mut add = |key: &str, value| members.insert(key.to_owned(), value);
+    add("prefix", toolbox.prefix.clone().into());
+    add("disabled", toolbox.disabled.into());
+    add("required", toolbox.required.into());
+    let filter = json!({"include": toolbox.filter.include(), "exclude": toolbox.filter.exclude()});
+    add("tools", filter);
+    add("limits", limits(&toolbox.limits));
+    add("timeouts", timeouts(&toolbox.timeouts));
+    Value::Object(members)
+}
+
+fn server(server: &StdioServer) -> Map<String, Value> {
+    let hide = |text: &str| Value::from(hide(text, &server.secrets));
+    let variable = |(name, value): &(String, String)| {
+        let value = if names_a_secret(name) {
+            HIDDEN.into()
+        } else {
+            hide(value)
+        };
+        (name.clone(), value)
+    };
+    Map::from_iter([
+        ("transport".to_owned(), "stdio".into()),
+        ("command".to_owned(), hide(&server.command)),
+        (
+            "args".to_owned(),
+            server.args.iter().map(|arg| hide(arg)).collect(),
+        ),
+        (
+            "env".to_owned(),
+            Value::Object(server.env.iter().map(variable).collect()),
+        ),
+        (
+            "cwd".to_owned(),
+            server
+                .cwd
+                .as_ref()
+                .map(|cwd| hide(&cwd.to_string_lossy()))
+                .into(),
+        ),
+        ("inherit_env".to_owned(), inherit(&server.inherit_env)),
+    ])
+}
+
+fn inherit(inherit: &InheritEnv) -> Value {
+    match inherit {
+        InheritEnv::Safe => "safe".into(),
+        InheritEnv::None => "none".into(),
+        InheritEnv::All => "all".into(),
+        InheritEnv::Names(names) => names.clone().into(),
+        _ => Value::Null,
+    }
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({"name": tool.name, "params": hide_members(&Value::Object(tool.params.clone()))})
+}
+
+fn limits(limits: &Limits) -> Value {
+    let mut limits = limits.clone();
+    let members = LIMITS
+        .iter()
+        .map(|key| (key.name, *(key.field)(&mut limits)));
+    members
+        .map(|(name, value)| (name.to_owned(), Value::from(value)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// Whole seconds as an integer.
+fn timeouts(timeouts: &Timeouts) -> Value {
+    let mut timeouts = timeouts.clone();
+    let members = TIMEOUTS.iter().map(|key| {
+        let time = *(key.field)(&mut timeouts);
+        let whole = time.subsec_nanos() == 0;
+        let seconds = if whole {
+            time.as_secs().into()
+        } else {
+            time.as_secs_f64().into()
+        };
+        (key.name.to_owned(), seconds)
+    });
+    members.collect::<Map<_, _>>().into()
+}

@@ -1,0 +1,272 @@
+//! How is a server started that talks over its standard input and output?
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toolspan_core::guard::Secret;
+use toolspan_core::guard::secret::names_a_secret;
+use toolspan_io::process::{COOKIE_VARIABLE, InheritEnv};
+
+use super::Environment;
+use super::expand;
+use super::field::{Field, Table};
+use super::keys::{did_you_mean, nearest};
+use super::problem::{Problem, member_path};
+use super::secrets::Collected;
+
+/// What to start. No shell is involved. `Debug` shows no argument and no variable's value.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StdioServer {
+    /// The program: a name to look for in `PATH`, or a path. Never empty.
+    pub command: String,
+    /// Its arguments, variables filled in.
+    pub args: Vec<String>,
+    /// Variables set for it, in config order, variables filled in.
+    pub env: Vec<(String, String)>,
+    /// Its directory; one that is written as a relative path starts from the config's folder.
+    pub cwd: Option<PathBuf>,
+    /// Which variables of the environment it gets besides.
+    pub inherit_env: InheritEnv,
+    /// Values it is given that are secrets: those of variables, of `env` keys and of options whose
+    /// names say so, and passwords in URLs. For redacting; none is empty.
+    pub secrets: Vec<Secret>,
+}
+
+impl StdioServer {
+    /// A server that is this program, without arguments, in a safe environment.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            inherit_env: InheritEnv::Safe,
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Sets the arguments.
+    #[must_use]
+    pub fn with_args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the variables that are set for it.
+    #[must_use]
+    pub fn with_env<K, V>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self
+    where
+        K: Into<String>,
+        V: Into<String>,
+    {
+        self.env = env
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        self
+    }
+
+    /// Sets the secrets to what arguments and variables say by their names alone.
+    #[must_use]
+    pub(super) fn with_secrets_by_name(mut self) -> Self {
+        let mut secrets = Collected::default();
+        self.add_secrets_by_name(&mut secrets);
+        self.secrets = secrets.finish();
+        self
+    }
+
+    fn add_secrets_by_name(&self, secrets: &mut Collected) {
+        secrets.add_arguments(&self.args);
+        for (name, value) in &self.env {
+            if names_a_secret(name) {
+                secrets.add(value);
+            }
+            secrets.add_passwords(value);
+        }
+    }
+}
+
+impl fmt::Debug for StdioServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
+        formatter
+            .debug_struct("StdioServer")
+            .field("command", &self.command)
+            .field("args", &self.args.len())
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .field("inherit_env", &self.inherit_env)
+            .field("secrets", &self.secrets.len())
+            .finish()
+    }
+}
+
+/// From what a server's texts are filled in.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) environment: &'a Environment,
+    /// Where relative directories start; the config's folder.
+    pub(super) folder: Option<&'a Path>,
+}
+
+/// Reads the keys of a server that is started. `command` is its member of that name.
+pub(super) fn read(
+    table: &Table<'_>,
+    command: &Field<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<StdioServer, Problem> {
+    let Surroundings {
+        environment,
+        folder,
+    } = surroundings;
+    let mut secrets = Collected::default();
+    let mut server = StdioServer::new(read_command(command, environment)?);
+    if let Some(args) = table.get("args") {
+        for arg in args.items()? {
+            server
+                .args
+                .push(filled_in(&arg, environment, &mut secrets)?);
+        }
+    }
+    if let Some(env) = table.get("env") {
+        for (name, value) in env.table()?.entries() {
+            let value = value.named(variable_path(env.path(), name));
+            check_name(name).map_err(|message| value.problem(message))?;
+            let text = filled_in(&value, environment, &mut secrets)?;
+            server.env.push((name.to_owned(), text));
+        }
+    }
+    if let Some(cwd) = table.get("cwd") {
+        let path = filled_in(&cwd, environment, &mut secrets)?;
+        if path.is_empty() {
+            return Err(cwd.problem("the path of the folder is empty"));
+        }
+        let path = PathBuf::from(path);
+        server.cwd = Some(folder.map_or_else(|| path.clone(), |folder| folder.join(&path)));
+    }
+    if let Some(inherit) = table.get("inherit_env") {
+        server.inherit_env = read_inherit(&inherit)?;
+    }
+    server.add_secrets_by_name(&mut secrets);
+    add_inherited(&server.inherit_env, environment, &mut secrets);
+    server.secrets = secrets.finish();
+    Ok(server)
+}
+
+fn filled_in(
+    field: &Field<'_>,
+    environment: &Environment,
+    secrets: &mut Collected,
+) -> Result<String, Problem> {
+    let expanded = expand::field(field, environment)?;
+    for secret in &expanded.secrets {
+        secrets.add(secret);
+    }
+    Ok(expanded.text)
+}
+
+/// The program. Its text is not repeated in problems, since whole command lines end up here.
+fn read_command(field: &Field<'_>, environment: &Environment) -> Result<String, Problem> {
+    const SPLIT: &str = "put the program in \"command\" and the rest in \"args\"";
+    if field.is_list() {
+        return Err(field.wrong_type("a string").with_hint(SPLIT));
+    }
+    let command = field.text()?;
+    if command.trim().is_empty() {
+        return Err(field.problem("the command is empty"));
+    }
+    if command.contains('\0') {
+        return Err(field.problem("there is a NUL character in the text"));
+    }
+    if command.contains("${") {
+        return Err(field.problem("variables are not filled in here").with_hint(
+            "write the program's name or path; variables work in \"args\" and \"env\"",
+        ));
+    }
+    if command.contains(char::is_whitespace) && !is_program(command, environment) {
+        let message =
+            "there is no program of this name; a command is one word, and no shell reads it";
+        return Err(field.problem(message).with_hint(SPLIT));
+    }
+    Ok(command.to_owned())
+}
+
+/// Whether a file of this name is where a program is looked for.
+fn is_program(command: &str, environment: &Environment) -> bool {
+    if command.contains('/') {
+        return environment.absolute(Path::new(command)).is_file();
+    }
+    let path = environment.variable("PATH").unwrap_or_default();
+    std::env::split_paths(path).any(|folder| folder.join(command).is_file())
+}
+
+/// The key path of a variable. A name with `=` is cut there: a value may stand behind it.
+fn variable_path(parent: &str, name: &str) -> String {
+    match name.split_once('=') {
+        Some((before, _)) => member_path(parent, &format!("{before}=…")),
+        None => member_path(parent, name),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
+        Err("a variable's name cannot be empty")
+    } else if name.contains('=') {
+        Err("a variable's name cannot have `=` in it")
+    } else if name.contains('\0') {
+        Err("a variable's name cannot have a NUL character in it")
+    } else if name == COOKIE_VARIABLE {
+        Err("this variable is set for each server and cannot be given")
+    } else {
+        Ok(())
+    }
+}
+
+fn read_inherit(field: &Field<'_>) -> Result<InheritEnv, Problem> {
+    const WORDS: [&str; 3] = ["safe", "none", "all"];
+    if field.is_list() {
+        let mut names = Vec::new();
+        for item in field.items()? {
+            let name = item.text()?;
+            check_name(name).map_err(|message| item.problem(message))?;
+            names.push(name.to_owned());
+        }
+        return Ok(InheritEnv::Names(names));
+    }
+    if !field.is_text() {
+        return Err(field.wrong_type("\"safe\", \"none\", \"all\" or a list of names"));
+    }
+    match field.text()? {
+        "safe" => Ok(InheritEnv::Safe),
+        "none" => Ok(InheritEnv::None),
+        "all" => Ok(InheritEnv::All),
+        other => {
+            let hint = nearest(other, WORDS).map_or_else(
+                || "to inherit one variable, write a list: [\"NAME\"]".to_owned(),
+                did_you_mean,
+            );
+            let message = "this must be \"safe\", \"none\", \"all\" or a list of names";
+            Err(field.problem(message).with_hint(hint))
+        }
+    }
+}
+
+/// Adds the values of secret variables that are inherited by name or all together.
+fn add_inherited(inherit: &InheritEnv, environment: &Environment, secrets: &mut Collected) {
+    let inherited = environment.variables().iter().filter_map(|(name, value)| {
+        let (name, value) = (name.to_str()?, value.to_str()?);
+        let is_inherited = match inherit {
+            InheritEnv::All => true,
+            InheritEnv::Names(names) => names.iter().any(|wanted| wanted == name),
+            _ => false,
+        };
+        is_inherited.then_some((name, value))
+    });
+    for (name, value) in inherited {
+        if names_a_secret(name) {
+            secrets.add(value);
+        }
+        secrets.add_passwords(value);
+    }
+}

@@ -1,0 +1,214 @@
+//! One toolbox of a host: its place in the config, its bounds, and its listing.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::sync::watch;
+use toolspan_core::execute::Gate;
+use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::name;
+use toolspan_core::registry::Source;
+use toolspan_core::toolbox::ToolBoxState;
+use toolspan_core::{Discovery, Error, Result, ToolBox};
+
+use crate::config::ToolFilter;
+use crate::status::ToolboxStatus;
+
+/// A listing under way: `None` until it ends.
+pub(crate) type Listing = watch::Receiver<Option<Result<()>>>;
+
+/// One toolbox of a host, usable or not.
+pub(crate) struct Member {
+    pub(crate) key: Arc<str>,
+    pub(crate) prefix: Option<String>,
+    pub(crate) required: bool,
+    pub(crate) source: MemberSource,
+    pub(crate) filter: ToolFilter,
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) gate: Gate,
+    /// Held for looking and changing only, never while waiting.
+    state: Mutex<State>,
+}
+
+/// What is behind a member.
+pub(crate) enum MemberSource {
+    /// A toolbox that can be started.
+    ToolBox(Arc<dyn ToolBox>),
+    /// The config switches it off.
+    Disabled,
+    /// Its entry in the config cannot be used.
+    Broken(Error),
+}
+
+#[derive(Default)]
+struct State {
+    listing: Option<Listing>,
+    /// The last listing that went well.
+    discovery: Option<Discovery>,
+}
+
+/// What a member needs to be told at the start.
+pub(crate) struct MemberConfig {
+    pub(crate) key: Arc<str>,
+    pub(crate) prefix: Option<String>,
+    pub(crate) required: bool,
+    pub(crate) filter: ToolFilter,
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+}
+
+impl Member {
+    pub(crate) fn new(config: MemberConfig, source: MemberSource) -> Self {
+        let gate = Gate::new(
+            config.limits.max_in_flight,
+            config.limits.queue,
+            "limits.max_in_flight",
+        );
+        Self {
+            key: config.key,
+            prefix: config.prefix,
+            required: config.required,
+            source,
+            filter: config.filter,
+            limits: config.limits,
+            timeouts: config.timeouts,
+            gate,
+            state: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The toolbox behind it, where there is one.
+    pub(crate) fn toolbox(&self) -> Option<&Arc<dyn ToolBox>> {
+        match &self.source {
+            MemberSource::ToolBox(toolbox) => Some(toolbox),
+            _ => None,
+        }
+    }
+
+    /// The listing that is under way or ended well, or the sender of a new one to be made.
+    ///
+    /// A listing that failed is made anew: whoever asks again wants to know how it is now.
+    pub(crate) fn listing(&self) -> ListingWanted {
+        let mut state = self.lock();
+        if let Some(listing) = &state.listing
+            && !matches!(&*listing.borrow(), Some(Err(_)))
+        {
+            return ListingWanted::Known(listing.clone());
+        }
+        let (sender, listing) = watch::channel(None);
+        state.listing = Some(listing.clone());
+        ListingWanted::New(sender, listing)
+    }
+
+    /// Forgets the listing, so that the next one asks the toolbox again; its tools stay.
+    pub(crate) fn forget_listing(&self) {
+        let mut state = self.lock();
+        let ended = state
+            .listing
+            .as_ref()
+            .is_some_and(|listing| listing.borrow().is_some());
+        if ended {
+            state.listing = None;
+        }
+    }
+
+    /// Whether a listing has ended, well or not.
+    pub(crate) fn is_settled(&self) -> bool {
+        let listed = self
+            .lock()
+            .listing
+            .as_ref()
+            .is_some_and(|listing| listing.borrow().is_some());
+        listed || self.toolbox().is_none()
+    }
+
+    /// Takes over a listing, without the tools that the config leaves out.
+    pub(crate) fn keep(&self, mut discovery: Discovery) {
+        discovery
+            .tools
+            .retain(|tool| self.filter.allows(&tool.definition.name));
+        discovery
+            .broken
+            .retain(|broken| self.filter.allows(&broken.name));
+        self.lock().discovery = Some(discovery);
+    }
+
+    /// Its part of a snapshot; nothing before the first listing.
+    pub(crate) fn source(&self) -> Option<Source> {
+        let discovery = self.lock().discovery.clone()?;
+        Some(Source {
+            toolbox: Arc::clone(&self.key),
+            prefix: self.prefix.clone(),
+            discovery,
+        })
+    }
+
+    /// Whether a full name may mean one of its tools.
+    pub(crate) fn may_own(&self, wanted: &str) -> bool {
+        let prefix = match &self.prefix {
+            Some(prefix) => name::sanitised(prefix),
+            None => name::toolbox_prefix(&self.key),
+        };
+        let exposed = !prefix.is_empty()
+            && wanted
+                .strip_prefix(&prefix)
+                .is_some_and(|rest| rest.starts_with(name::SEPARATOR));
+        let dotted = wanted
+            .strip_prefix(&*self.key)
+            .is_some_and(|rest| rest.starts_with('.'));
+        exposed || dotted
+    }
+
+    /// Why it cannot be used, when it is known already.
+    pub(crate) fn fault(&self) -> Option<Error> {
+        if let MemberSource::Broken(error) = &self.source {
+            return Some(error.clone());
+        }
+        let state = self.lock();
+        match state.listing.as_ref()?.borrow().as_ref()? {
+            Err(error) => Some(error.clone()),
+            Ok(()) => None,
+        }
+    }
+
+    pub(crate) fn status(&self) -> ToolboxStatus {
+        let (kind, state) = match &self.source {
+            MemberSource::ToolBox(toolbox) => (toolbox.kind().to_owned(), toolbox.state()),
+            MemberSource::Disabled => ("mcp".to_owned(), ToolBoxState::Disabled),
+            MemberSource::Broken(error) => ("mcp".to_owned(), ToolBoxState::Failed(error.clone())),
+        };
+        let state = match (state, self.fault()) {
+            (ToolBoxState::Closed, _) => ToolBoxState::Closed,
+            (state @ ToolBoxState::Failed(_), _) => state,
+            // The toolbox is up, but its tools could not be listed.
+            (_, Some(fault)) => ToolBoxState::Failed(fault),
+            (state, None) => state,
+        };
+        let known = self.lock();
+        let discovery = known.discovery.as_ref();
+        ToolboxStatus {
+            toolbox: Arc::clone(&self.key),
+            kind,
+            state,
+            tools: discovery.map_or(0, |discovery| discovery.tools.len()),
+            broken: discovery
+                .map(|discovery| discovery.broken.clone())
+                .unwrap_or_default(),
+            required: self.required,
+        }
+    }
+}
+
+/// What a caller who needs a listing finds.
+pub(crate) enum ListingWanted {
+    /// One that is under way or ended well.
+    Known(Listing),
+    /// None: the caller must see to it that one is made and sent.
+    New(watch::Sender<Option<Result<()>>>, Listing),
+}
