@@ -341,11 +341,11 @@ impl Host {
     pub async fn settled(&self) -> Result<()> {
         let members = &self.shared().members;
         let results = join_all(members.iter().map(|member| self.listed(member))).await;
-        let failed = members
+        let mut needed = members
             .iter()
             .zip(results)
             .filter(|(member, _)| member.required);
-        failed.map(|(_, result)| result).collect()
+        needed.try_for_each(|(_, result)| result)
     }
 
     /// Lists the tools of every toolbox again; one that has failed is started again.

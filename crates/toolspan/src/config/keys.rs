@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(near("inheritEnv"), Some("inherit_env"));
         assert_eq!(near("ARGS"), Some("args"));
         assert_eq!(near("arg"), Some("args"));
-        assert_eq!(near("comment"), None);
+        assert_eq!(near("remark"), None);
         assert_eq!(near("x"), None);
         assert_eq!(near(""), None);
         assert_eq!(near(&"command".repeat(1_000_000)), None);
