@@ -1,13 +1,16 @@
 //! What marks a child and all it starts, so that they can be found again?
 
+#[cfg(unix)]
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// 128 random bits, unique per spawn, that travel in the child's environment.
+#[cfg(unix)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Cookie(u128);
 
+#[cfg(unix)]
 impl Cookie {
     pub(super) fn new() -> Self {
         Self(u128::from(unpredictable_bits()) << 64 | u128::from(unpredictable_bits()))
@@ -23,6 +26,7 @@ impl Cookie {
     }
 }
 
+#[cfg(unix)]
 impl fmt::Display for Cookie {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:032x}", self.0)

@@ -8,14 +8,12 @@ use toolspan_io::process::{AsyncStdin, Child, EndPolicy};
 
 use crate::operating_system::{Output, PATIENCE, start};
 
-/// Writes all of `bytes`, waiting for room as often as needed. Says how often that was.
-async fn write_all(stdin: &AsyncStdin, mut bytes: &[u8]) -> usize {
-    let mut waits = 0;
+/// Writes all of `bytes`, waiting for room as often as needed.
+async fn write_all(stdin: &AsyncStdin, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match stdin.try_write(bytes) {
             Ok(count) => bytes = bytes.split_at(count).1,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                waits += 1;
                 timeout(PATIENCE, stdin.writable())
                     .await
                     .expect("room in time")
@@ -24,7 +22,6 @@ async fn write_all(stdin: &AsyncStdin, mut bytes: &[u8]) -> usize {
             Err(error) => unreachable!("the server reads: {error}"),
         }
     }
-    waits
 }
 
 #[tokio::test]
@@ -60,17 +57,31 @@ async fn a_full_pipe_says_so_and_waiting_for_room_really_waits() {
 
 #[tokio::test]
 async fn ten_megabytes_go_through_a_slow_reader_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gate = folder.path().join("gate");
+    let gate_text = gate.to_str().expect("a plain path");
+    let reader = format!("mkfifo {gate_text}; echo ready; cat {gate_text}; exec wc -c");
     let Child {
         stdin,
         stdout,
         process,
         ..
-    } = start("wc -c");
+    } = start(&reader);
+    let mut output = Output::new(stdout);
+    assert_eq!(output.line().await.as_deref(), Some("ready"));
     let stdin = stdin.into_async().expect("the pipe is watched");
-    let waits = write_all(&stdin, &vec![b'x'; 10 << 20]).await;
-    assert!(waits > 0, "the pipe was never full: the test tests nothing");
+    let bytes = vec![b'x'; 10 << 20];
+    let written = stdin.try_write(&bytes).expect("the pipe has room");
+    let full = stdin.try_write(&bytes).expect_err("the pipe is full");
+    assert_eq!(full.kind(), ErrorKind::WouldBlock);
+    // Opening a fifo waits for its reader; from here on the server reads.
+    std::fs::write(&gate, "open\n").expect("the gate opens");
+    write_all(&stdin, bytes.split_at(written).1).await;
     drop(stdin);
-    assert_eq!(Output::new(stdout).all().await, [(10 << 20).to_string()]);
+    assert_eq!(
+        output.all().await,
+        ["open".to_owned(), bytes.len().to_string()]
+    );
     process.begin_end(EndPolicy::default());
     timeout(PATIENCE, process.ended()).await.expect("it ends");
 }

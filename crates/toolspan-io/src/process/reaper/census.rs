@@ -8,6 +8,10 @@ use super::own_child::open_pidfd;
 use crate::process::cookie::Cookie;
 
 /// By what a child's descendants are known.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "there is no `/proc` to look in")
+)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     /// In the environment of each.
@@ -128,14 +132,7 @@ mod proc {
         };
         entries
             .flatten()
-            .filter_map(|entry| {
-                entry
-                    .file_name()
-                    .to_str()?
-                    .parse()
-                    .ok()
-                    .and_then(Pid::from_raw)
-            })
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok().and_then(to_pid))
             .filter(|pid| *pid != own)
             .collect()
     }
@@ -153,8 +150,13 @@ mod proc {
         let text = std::str::from_utf8(after_name).ok()?;
         let mut fields = text.split_ascii_whitespace();
         let state = fields.next()?;
-        let group = fields.nth(1)?.parse().ok().and_then(Pid::from_raw)?;
+        // A process that is being collected has the group -1.
+        let group = fields.nth(1)?.parse().ok().and_then(to_pid)?;
         (!matches!(state, "Z" | "X" | "x")).then_some(group)
+    }
+
+    fn to_pid(number: u32) -> Option<Pid> {
+        i32::try_from(number).ok().and_then(Pid::from_raw)
     }
 
     /// Reads environments into one buffer.
@@ -206,6 +208,7 @@ mod proc {
             let group = |line: &str| parse_living_group(line.as_bytes()).map(Pid::as_raw_pid);
             assert_eq!(group("7 (a) b) 1 (c)) S 1 42 42 0 -1"), Some(42));
             assert_eq!(group("7 (gone) Z 1 42 42 0 -1"), None);
+            assert_eq!(group("7 (gone) S 0 -1 -1 0 -1"), None);
             assert_eq!(group("7 (cut"), None);
             assert_eq!(group(""), None);
         }

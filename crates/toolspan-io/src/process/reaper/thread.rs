@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
 
 use super::census;
 use super::charge::{Charge, TURN_SIZE};
 use super::door::{self, State};
 use super::own_child::OwnChild;
 use super::watchdog::Running;
+use crate::process::exit_status::ExitStatus;
 use crate::process::handle::Shared;
 use crate::process::system::block_signals;
 
@@ -28,11 +30,24 @@ pub(super) fn run(wake: PipeReader) {
         wake,
         charges: Vec::new(),
         departing: Vec::new(),
+        finished: Vec::new(),
         buffer: vec![0; TURN_SIZE].into_boxed_slice(),
     };
     while reaper.take_in() {
+        reaper.announce();
         reaper.turn();
-        reaper.wait();
+        // The last ones are announced when this thread has cleaned up after itself.
+        if reaper.has_work() {
+            reaper.announce();
+        }
+        if reaper.finished.is_empty() {
+            reaper.wait();
+        }
+    }
+    let finished = std::mem::take(&mut reaper.finished);
+    drop(reaper);
+    for shared in finished {
+        shared.ended.set(());
     }
 }
 
@@ -42,6 +57,8 @@ struct Reaper {
     charges: Vec<Charge>,
     /// Watchdogs told to exit; mostly none, seldom more than one.
     departing: Vec<Departing>,
+    /// Children whose end is complete and not yet announced.
+    finished: Vec<Arc<Shared>>,
     buffer: Box<[u8]>,
 }
 
@@ -70,8 +87,8 @@ impl Reaper {
         let mut state = door::lock();
         self.charges
             .extend(state.adopted.drain(..).map(Charge::new));
-        self.retire_watchdog(&mut state, Vec::new());
-        let idle = self.charges.is_empty() && self.departing.is_empty() && state.reserved == 0;
+        self.retire_watchdog(&mut state);
+        let idle = !self.has_work() && state.reserved == 0;
         if idle {
             state.thread_ends();
         }
@@ -114,39 +131,45 @@ impl Reaper {
 
     /// Lets go of children that have ended, and of the watchdog with the last of them.
     fn let_go(&mut self) {
-        let mut ended = Vec::new();
+        let before = self.finished.len();
         for mut charge in self.charges.extract_if(.., |charge| charge.is_ended()) {
             charge.let_go(&mut self.buffer);
-            ended.push(charge.shared);
+            self.finished.push(charge.shared);
         }
-        if ended.is_empty() {
-            return;
-        }
-        let mut state = door::lock();
-        for shared in &ended {
-            state.watchdog.remove(shared.cookie);
-        }
-        for shared in self.retire_watchdog(&mut state, ended) {
-            shared.ended.set(());
+        if self.finished.len() > before {
+            let mut state = door::lock();
+            for shared in self.finished.iter().skip(before) {
+                state.watchdog.remove(shared.cookie);
+            }
+            self.retire_watchdog(&mut state);
         }
     }
 
-    /// Tells the watchdog to exit if no child is left; `ended` then waits for it. Gives back `ended`
-    /// if there is nothing to wait for.
-    fn retire_watchdog(&mut self, state: &mut State, ended: Vec<Arc<Shared>>) -> Vec<Arc<Shared>> {
+    /// Tells the watchdog to exit if no child is left; the end of the last ones is complete when it
+    /// is gone.
+    fn retire_watchdog(&mut self, state: &mut State) {
         if !self.charges.is_empty() || !state.adopted.is_empty() || state.reserved > 0 {
-            return ended;
+            return;
         }
-        let Some(watchdog) = state.watchdog.retire() else {
-            return ended;
-        };
-        let kill_at = Some(Instant::now() + WATCHDOG_GRACE);
-        self.departing.push(Departing {
-            watchdog,
-            kill_at,
-            waiting: ended,
-        });
-        Vec::new()
+        if let Some(watchdog) = state.watchdog.retire() {
+            let kill_at = Some(Instant::now() + WATCHDOG_GRACE);
+            let waiting = std::mem::take(&mut self.finished);
+            self.departing.push(Departing {
+                watchdog,
+                kill_at,
+                waiting,
+            });
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        !self.charges.is_empty() || !self.departing.is_empty()
+    }
+
+    fn announce(&mut self) {
+        for shared in self.finished.drain(..) {
+            shared.ended.set(());
+        }
     }
 
     /// Waits for the next event or deadline and handles what has happened.
@@ -202,13 +225,9 @@ impl Reaper {
     }
 
     fn collect_departed(&mut self) {
-        for departed in self
-            .departing
-            .extract_if(.., |departing| departing.watchdog.collect().is_some())
-        {
-            for shared in departed.waiting {
-                shared.ended.set(());
-            }
+        let gone = |departing: &mut Departing| departing.watchdog.collect().is_some();
+        for departed in self.departing.extract_if(.., gone) {
+            self.finished.extend(departed.waiting);
         }
     }
 
@@ -296,5 +315,33 @@ impl Reaper {
             .filter_map(|departing| departing.watchdog.exit_event());
         sources.extend(departing.map(|descriptor| (Source::Departing, descriptor)));
         sources
+    }
+}
+
+impl Drop for Reaper {
+    /// After a fault in this thread nobody must wait for ever: what it looked after is killed and
+    /// reported as ended. The next spawn starts another thread.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let waiting = self
+            .departing
+            .drain(..)
+            .flat_map(|departing| departing.waiting);
+        let mut abandoned: Vec<Arc<Shared>> = waiting.chain(self.finished.drain(..)).collect();
+        for charge in self.charges.drain(..) {
+            if let Some(leader) = &charge.leader {
+                leader.signal_group(Signal::KILL);
+            }
+            abandoned.push(charge.shared);
+        }
+        let mut state = door::lock();
+        for shared in abandoned {
+            state.watchdog.remove(shared.cookie);
+            shared.exited.set(ExitStatus::UNKNOWN);
+            shared.ended.set(());
+        }
+        state.thread_ends();
     }
 }
