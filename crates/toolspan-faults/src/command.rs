@@ -216,6 +216,8 @@ pub fn perform(performance: &Performance) -> Result<u8, CommandError> {
                 .map_err(|source| system_error("send itself a signal", source))
         }
         Ended::Hang => {
+            // Tells who watches that from here on only a signal helps; the stream may be closed.
+            let _ = writeln!(io::stderr(), "stays until it is killed");
             hang(performance.lifetime);
             Ok(0)
         }

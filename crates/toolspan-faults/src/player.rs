@@ -426,8 +426,6 @@ fn write_repeated(text: &[u8], times: u64, output: &mut dyn Write) -> io::Result
     for _ in 0..times / per_block {
         output.write_all(&block)?;
     }
-    for _ in 0..times % per_block {
-        output.write_all(text)?;
-    }
-    Ok(())
+    let rest = usize::try_from(times % per_block).unwrap_or_default() * text.len();
+    output.write_all(block.get(..rest).unwrap_or_default())
 }

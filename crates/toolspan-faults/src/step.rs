@@ -36,7 +36,7 @@ pub enum Step {
     Reached(Fifo),
     /// Writes bytes to the standard error stream.
     Stderr(Raw),
-    /// Starts a process that stays until it is killed (or for ten minutes).
+    /// Starts a process that stays until it is killed, or as long as this one may still live.
     SpawnGrandchild(Grandchild),
     /// Makes the process immune to these signals.
     IgnoreSignals(Vec<Signal>),

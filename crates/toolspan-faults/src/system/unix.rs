@@ -2,14 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
 use crate::player::Streams;
 use crate::step::{Grandchild, Signal};
 
-/// The longest life of a grandchild in seconds, so that a failed test leaves nothing for ever.
+/// The longest life in seconds of a grandchild whose parent has no limit of its own, so that a
+/// failed test leaves nothing for ever.
 const GRANDCHILD_SECONDS: libc::c_uint = 600;
 
 /// Takes the standard input and output of the process away from it: `/dev/null` comes in their
@@ -89,13 +90,29 @@ pub(crate) fn limit_lifetime(seconds: u32) {
     unsafe { libc::alarm(seconds) };
 }
 
+/// How many seconds are left of the limit of this process; a grandchild gets the same, since an
+/// alarm does not survive a fork.
+#[expect(unsafe_code, reason = "alarm(2) has no safe wrapper in use")]
+fn seconds_left() -> libc::c_uint {
+    // SAFETY: as above; between the two calls there is no alarm, which is then set again.
+    unsafe {
+        match libc::alarm(0) {
+            0 => GRANDCHILD_SECONDS,
+            left => {
+                libc::alarm(left);
+                left
+            }
+        }
+    }
+}
+
 /// Forks a process that does nothing, and reports its id once it is as the step wants it.
 ///
 /// A fork, not a new program: the script can then be played by any program, and the grandchild
 /// keeps the environment by which a client may look for it.
 pub(crate) fn spawn_grandchild(wanted: &Grandchild, errors: &mut dyn Write) -> io::Result<()> {
     let (mut reader, writer) = io::pipe()?;
-    let child = fork(wanted, &reader, &writer)?;
+    let child = fork(wanted, &writer)?;
     drop(writer);
     if wanted.double_fork {
         reap(child)?;
@@ -140,16 +157,16 @@ fn reap(child: libc::pid_t) -> io::Result<()> {
 
 /// Forks; returns the id of the direct child in this process and never returns in the new ones.
 #[expect(unsafe_code, reason = "fork(2) is what is wanted here")]
-fn fork(wanted: &Grandchild, reader: &PipeReader, writer: &PipeWriter) -> io::Result<libc::pid_t> {
-    use std::os::fd::AsRawFd;
-    let (reader, writer) = (reader.as_raw_fd(), writer.as_raw_fd());
+fn fork(wanted: &Grandchild, writer: &PipeWriter) -> io::Result<libc::pid_t> {
+    let writer = writer.as_raw_fd();
+    let seconds = seconds_left();
     // SAFETY: the new process calls only functions that are async-signal-safe, allocates nothing,
     // runs no destructor and never returns from `live`, so it is sound even if this process has
     // other threads.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         // SAFETY: this is the new process; see `live`.
-        0 => unsafe { live(wanted, reader, writer) },
+        0 => unsafe { live(wanted, writer, seconds) },
         child => Ok(child),
     }
 }
@@ -159,7 +176,7 @@ fn fork(wanted: &Grandchild, reader: &PipeReader, writer: &PipeWriter) -> io::Re
 /// # Safety
 /// May be called only right after fork(2), in the new process.
 #[expect(unsafe_code, reason = "system calls in a forked process")]
-unsafe fn live(wanted: &Grandchild, reader: libc::c_int, writer: libc::c_int) -> ! {
+unsafe fn live(wanted: &Grandchild, writer: libc::c_int, seconds: libc::c_uint) -> ! {
     // SAFETY: all of these are async-signal-safe (signal-safety(7)) and get valid arguments;
     // `id` lives until it is written.
     unsafe {
@@ -178,11 +195,10 @@ unsafe fn live(wanted: &Grandchild, reader: libc::c_int, writer: libc::c_int) ->
                 libc::_exit(1);
             }
         }
-        libc::alarm(GRANDCHILD_SECONDS);
+        libc::alarm(seconds);
         let id = libc::getpid().to_ne_bytes();
-        libc::close(reader);
         if wanted.close_streams {
-            // The pipes may have been taken by other numbers; a small process has few of them.
+            // The pipes are held by numbers above 2, too; a process of ours has few of them.
             for descriptor in 0..256 {
                 if descriptor != writer {
                     libc::close(descriptor);

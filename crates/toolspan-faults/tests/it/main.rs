@@ -1,0 +1,14 @@
+//! Does the server misbehave exactly as its scripts say?
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a panic is a failed test"
+)]
+
+mod named;
+mod player;
+#[cfg(unix)]
+mod program;
+mod stage;
