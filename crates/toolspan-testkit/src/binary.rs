@@ -14,8 +14,8 @@ pub fn faults_binary() -> PathBuf {
 /// The program of that name, in the folder of the profile the running test was built with.
 ///
 /// Cargo builds the programs of a package for that package's tests only. When the program is
-/// missing, it is built once (several tests and test processes may ask at the same time). One that
-/// is there is used as it is: `cargo build --workspace --bins` or a test of its package renews it.
+/// missing or older than one of its sources, it is built once, however many tests and test
+/// processes ask at the same time.
 ///
 /// Panics when it cannot be built, with what cargo said.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn bin(name: &str) -> PathBuf {
     static BUILDING: Mutex<()> = Mutex::new(());
     let folder = profile_folder();
     let path = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
-    if path.is_file() {
+    if is_fresh(&path) {
         return path;
     }
     let _one_thread = BUILDING
@@ -33,7 +33,7 @@ pub fn bin(name: &str) -> PathBuf {
     let lock =
         File::create(folder.join(format!(".{name}.build-lock"))).expect("a writable target folder");
     lock.lock().expect("the target folder supports locks");
-    if !path.is_file() {
+    if !is_fresh(&path) {
         build(name, &folder);
     }
     assert!(
@@ -42,6 +42,21 @@ pub fn bin(name: &str) -> PathBuf {
         path.display()
     );
     path
+}
+
+/// Whether the program is there and no older than any of its sources. Cargo lists those beside it,
+/// in a file of the form `program: source source`.
+fn is_fresh(program: &Path) -> bool {
+    let built = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    let Some(program_built) = built(program) else {
+        return false;
+    };
+    let list = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let (_, sources) = list.split_once(": ").unwrap_or_default();
+    // A blank inside a path has a backslash before it.
+    let sources = sources.trim_end().replace("\\ ", "\0");
+    let mut sources = sources.split(' ').map(|source| source.replace('\0', " "));
+    sources.all(|source| built(Path::new(&source)).is_some_and(|time| time <= program_built))
 }
 
 /// `target/debug` for a test in `target/debug/deps`.
