@@ -46,10 +46,16 @@ const STEPS: [Step; 9] = [
             cargo(workspace, &[&lints[..], &["-D", "warnings"]].concat())
         },
     },
-    // The tests start our own programs, those of other crates included.
+    // All targets, so that the features are those of the tests and nothing is built twice. The
+    // tests start our own programs, those of other crates included: they are built here, too.
     Step {
-        name: "programs",
-        run: |workspace| cargo(workspace, &["build", "--workspace", "--bins", "--locked"]),
+        name: "build",
+        run: |workspace| {
+            cargo(
+                workspace,
+                &["build", "--workspace", "--all-targets", "--locked"],
+            )
+        },
     },
     Step {
         name: "documented examples",
