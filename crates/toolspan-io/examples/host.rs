@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::Write;
 use std::time::Duration;
 
-use toolspan_io::process::{EndPolicy, Launch, WatchdogState, spawn, watchdog_state};
+use toolspan_io::process::{Child, EndPolicy, Launch, WatchdogState, spawn, watchdog_state};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -43,22 +43,32 @@ async fn serve(script: &str) -> Result<(), Box<dyn Error>> {
 
 async fn cycle(count: usize) -> Result<(), Box<dyn Error>> {
     let before = open_descriptors()?;
+    let mut exits = Vec::new();
     for round in 0..count {
         let child = spawn(&Launch::new("/bin/true"))?;
-        if round % 4 == 0 {
-            // Nobody waits for this one.
+        let exited = child.process.exited();
+        if round % 2 == 0 {
+            // Dropped while it runs.
+            exits.push(exited);
             continue;
         }
-        child.process.exited().await;
+        exited.await;
         child.process.begin_end(EndPolicy::default());
         if round % 4 == 1 {
             child.process.ended().await;
         }
     }
-    // With the last one everything is over, so nothing may be left when it is.
-    let last = spawn(&Launch::new("/bin/true"))?;
-    let process = last.process.clone();
-    drop((last.stdin, last.stdout));
+    for exited in exits {
+        tokio::time::timeout(PATIENCE, exited).await?;
+    }
+    // This one outlasts the others, so nothing may be left when it has ended.
+    let Child {
+        stdin,
+        stdout,
+        process,
+        ..
+    } = spawn(&Launch::new("/bin/true"))?;
+    drop((stdin, stdout));
     process.begin_end(EndPolicy::default());
     tokio::time::timeout(PATIENCE, process.ended()).await?;
     println!("zombies {}", zombies()?);

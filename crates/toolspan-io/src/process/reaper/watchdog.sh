@@ -37,14 +37,22 @@ signal_groups() {
     return $reached
 }
 
-# A grep that stops at NUL bytes would miss the cookie: such a one gets text.
+# A grep that stops at NUL bytes (busybox) would miss the cookie: it gets text, one process after the
+# other, which takes longer, so that there are fewer turns.
+pace=1
 if printf 'a\000b' | grep -qF b; then
     bearers() { grep -lF -e "$cookies" /proc/[0-9]*/environ 2>/dev/null; }
 else
+    pace=4
     bearers() {
         for file in /proc/[0-9]*/environ; do
-            tr '\000' '\n' <"$file" | grep -qF -e "$cookies" && echo "$file"
-        done 2>/dev/null
+            echo "=$file" && tr '\000' '\n' <"$file"
+        done 2>/dev/null | grep -F -e '=/proc/' -e "$cookies" | while read -r line; do
+            case $line in
+            =/proc/*) file=${line#=} ;;
+            TOOLSPAN_COOKIE=*) echo "$file" ;;
+            esac
+        done
     }
 fi
 
@@ -63,12 +71,12 @@ signal_stragglers TERM
 while [ $turns -lt 10 ]; do
     signal_groups 0 || signal_stragglers 0 || exit 0
     sleep 0.1 2>/dev/null || { sleep 1; turns=10; }
-    turns=$((turns + 1))
+    turns=$((turns + pace))
 done
 signal_groups KILL
 turns=0
 while [ $turns -lt 10 ]; do
     signal_stragglers KILL || exit 0
     sleep 0.05 2>/dev/null || turns=10
-    turns=$((turns + 1))
+    turns=$((turns + pace))
 done
