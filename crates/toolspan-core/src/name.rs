@@ -169,7 +169,7 @@ pub fn nearest<'a>(
             let whole = strsim::jaro_winkler(&wrong, &lower);
             (whole.max(strsim::jaro_winkler(&wrong, tail)), name)
         })
-        .filter(|(score, _)| *score > 0.6)
+        .filter(|(score, _)| *score > 0.7)
         .collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     scored

@@ -106,8 +106,8 @@ impl Context {
     pub(super) fn deadline(&self) -> (Instant, Limit) {
         let last_sign = Duration::from_nanos(self.last_sign.load(Ordering::Relaxed));
         let (total, idle) = (
-            self.started + self.total,
-            self.started + last_sign + self.idle,
+            later(self.started, self.total),
+            later(self.started + last_sign, self.idle),
         );
         match (self.options.timeout.is_some(), total <= idle) {
             (true, _) => (total, Limit::Caller(self.total)),
@@ -119,6 +119,14 @@ impl Context {
     pub(super) fn cancel(&self) -> Option<&CancellationToken> {
         self.options.cancel.as_ref()
     }
+}
+
+/// The instant so much later. A limit beyond what the clock can tell is no limit: 30 years.
+fn later(instant: Instant, limit: Duration) -> Instant {
+    const NO_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
+    instant
+        .checked_add(limit)
+        .unwrap_or_else(|| instant + NO_LIMIT)
 }
 
 /// Which limit a call ran into, and how long it is.

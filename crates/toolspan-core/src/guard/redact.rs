@@ -60,7 +60,10 @@ impl std::fmt::Debug for Redactor {
 fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     let quoted = serde_json::Value::from(secret).to_string();
-    forms.push(quoted.trim_matches('"').to_owned());
+    let escaped = quoted
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    forms.extend(escaped.map(str::to_owned));
     forms.push(percent_encoded(secret));
     forms.extend(base64_cores(secret.as_bytes()));
     forms.retain(|form| form.len() >= SHORTEST);

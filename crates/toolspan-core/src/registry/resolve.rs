@@ -2,7 +2,6 @@
 
 use super::{RegisteredTool, Snapshot};
 use crate::guard::outcome::Phase;
-use crate::guard::sanitise;
 use crate::{Error, ErrorKind, Result, name};
 
 /// Other names under which tools of the field are known, and what they mean here.
@@ -84,6 +83,10 @@ impl Snapshot {
     }
 }
 
+/// The name as it was given, at most 100 characters of it, with what cannot be seen escaped.
 fn quoted(name: &str) -> String {
-    format!("\"{}\"", sanitise::one_line(name, 100))
+    match name.char_indices().nth(100) {
+        Some((cut, _)) => format!("{:?}…", name.get(..cut).unwrap_or_default()),
+        None => format!("{name:?}"),
+    }
 }

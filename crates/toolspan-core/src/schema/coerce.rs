@@ -13,6 +13,18 @@ use super::lookup::{applied, properties};
 /// beyond 64 bits stay strings too, since they could only be rounded.
 ///
 /// Reads type lists, `enum`, `const`, `anyOf`, `oneOf`, `allOf` and local references.
+///
+/// ```
+/// use serde_json::json;
+/// use toolspan_core::schema::{Schema, coerce_text};
+///
+/// let schema = Schema::for_arguments(json!({
+///     "properties": {"count": {"type": "integer"}, "text": {"type": ["string", "integer"]}},
+/// }))?;
+/// assert_eq!(coerce_text(&schema, "count", "5"), json!(5));
+/// assert_eq!(coerce_text(&schema, "text", "5"), json!("5"));
+/// # Ok::<(), toolspan_core::schema::SchemaRejected>(())
+/// ```
 #[must_use]
 pub fn coerce_text(schema: &Schema, property: &str, text: &str) -> Value {
     let root = schema.raw();

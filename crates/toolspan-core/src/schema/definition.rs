@@ -21,6 +21,21 @@ use super::wording::{alternatives, kind_of, quote};
 /// A JSON Schema: the raw JSON as its author wrote it, and a validator that is compiled once.
 ///
 /// Cheap to clone; clones and schemas with the same bytes share the validator. Thread-safe.
+///
+/// ```
+/// use serde_json::json;
+/// use toolspan_core::schema::Schema;
+///
+/// let schema = Schema::for_arguments(json!({
+///     "type": "object",
+///     "properties": {"timezone": {"type": "string"}},
+///     "required": ["timezone"],
+/// }))?;
+/// assert!(schema.check(&json!({"timezone": "UTC"})).is_ok());
+/// let failed = schema.check(&json!({"timezone": 5})).unwrap_err();
+/// assert_eq!(failed.to_string(), "/timezone: expected a string, found the number 5");
+/// # Ok::<(), toolspan_core::schema::SchemaRejected>(())
+/// ```
 #[derive(Clone)]
 pub struct Schema {
     pub(super) definition: Arc<Definition>,

@@ -10,8 +10,8 @@ use super::graph::escaped;
 use super::secret::looks_secret;
 use super::violation::Violation;
 use super::wording::{
-    alternatives, count, describe, describe_hidden, literal, name, one_of, quote, type_name,
-    type_names,
+    alternatives, count, describe, describe_hidden, kind_of, literal, name, one_of, quote,
+    type_name, type_names,
 };
 
 /// Names compared when looking for the one that was meant.
@@ -104,7 +104,11 @@ impl<'d> Explain<'d> {
         }
         Violation {
             pointer: format!("{}/{}", error.instance_path().as_str(), escaped(property)),
-            found: "it".to_owned(),
+            found: error
+                .instance()
+                .get(property)
+                .map_or("one", kind_of)
+                .to_owned(),
             ..self.violation(error, expected)
         }
     }

@@ -18,7 +18,7 @@ pub struct SchemaLimits {
     /// Objects and arrays nested in one another, the root counting as 1. Default 80.
     ///
     /// This bounds the parts that are data (`enum`, `default`, `examples`, unknown keywords); 32
-    /// nested schemas need at most 64. The deepest of the recorded real schemas has 14.
+    /// nested schemas need at most 63. The deepest of the recorded real schemas has 14.
     pub json_depth: usize,
     /// Schemas in the document, at every position. Default 10,000.
     pub subschemas: usize,

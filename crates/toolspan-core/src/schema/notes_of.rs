@@ -21,7 +21,11 @@ pub(super) struct SecretNames {
 /// A `default` of null gets no note: it is how several generators write that there is none.
 pub(super) fn notes(raw: &Value, graph: &Graph) -> Vec<SchemaNote> {
     let mut notes = Vec::new();
-    for (_, node) in graph.iter() {
+    for (id, node) in graph.iter() {
+        if id > 0 && node.pointer.is_empty() {
+            // Not a schema of the document, or one whose place is not known.
+            continue;
+        }
         let Some(Value::Object(schema)) = raw.pointer(&node.pointer) else {
             continue;
         };

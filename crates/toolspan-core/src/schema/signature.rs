@@ -1,5 +1,7 @@
 //! How does a person read the parameters of a tool at a glance?
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::definition::Schema;
@@ -10,6 +12,8 @@ use super::wording::{literal, quote};
 const SIGNATURE_CHARS: usize = 2_000;
 /// Objects and arrays inside one another that are written out.
 const NESTING: usize = 3;
+/// Types of a whole signature that are written out, at any depth.
+const TYPES: usize = 2_000;
 /// References followed one after another for one type.
 const HOPS: usize = 8;
 /// Alternatives of a type, members of an `enum`, and properties of a nested object, written out.
@@ -19,16 +23,32 @@ const LISTED: usize = 8;
 ///
 /// Made for reading, at most 2,000 characters: deep or long parts are shortened with `…`, and
 /// constraints other than types, constants and enums are left out.
+///
+/// ```
+/// use serde_json::json;
+/// use toolspan_core::schema::{Schema, signature};
+///
+/// let schema = Schema::for_arguments(json!({
+///     "properties": {"timezone": {"type": "string"}, "format": {"enum": ["a", "b"]}},
+///     "required": ["timezone"],
+/// }))?;
+/// assert_eq!(signature(&schema), r#"(timezone: string, format?: "a" | "b")"#);
+/// # Ok::<(), toolspan_core::schema::SchemaRejected>(())
+/// ```
 #[must_use]
 pub fn signature(schema: &Schema) -> String {
     let raw = schema.raw();
     let mut text = String::from("(");
+    let reader = Reader {
+        root: raw,
+        left: Cell::new(TYPES),
+    };
     for (index, property) in properties(raw, raw).iter().enumerate() {
         if index > 0 {
             text.push_str(", ");
         }
         let mark = if property.required { "" } else { "?" };
-        let kind = Reader { root: raw }.kind(property.schema, NESTING, HOPS);
+        let kind = reader.kind(property.schema, NESTING, HOPS);
         text.push_str(&format!("{}{mark}: {kind}", identifier(property.name)));
         if let Some((end, _)) = text.char_indices().nth(SIGNATURE_CHARS) {
             text.truncate(end);
@@ -52,11 +72,17 @@ fn identifier(name: &str) -> String {
 
 struct Reader<'s> {
     root: &'s Value,
+    /// Types that may still be written out.
+    left: Cell<usize>,
 }
 
 impl Reader<'_> {
-    /// The type of `schema`. `nesting` and `hops` count down on every call, so this ends.
+    /// The type of `schema`. `nesting` or `hops` counts down on every call, so this ends.
     fn kind(&self, schema: &Value, nesting: usize, hops: usize) -> String {
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
+            None => return "…".to_owned(),
+        }
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(false) => return "never".to_owned(),

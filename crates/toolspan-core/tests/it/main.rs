@@ -1,7 +1,12 @@
 //! The integration tests of the crate, one binary: each module's first line says what it asks.
 
+mod call;
+mod execute;
+mod native;
+mod registry;
 mod schema_check;
 mod schema_random;
 mod schema_reading;
 mod schema_static;
 mod schema_tools;
+mod support;

@@ -26,7 +26,7 @@ fn a_signature_shows_names_types_and_what_is_required() {
         "$defs": {"tree": {"type": "object", "properties": {"children": {
             "type": "array", "items": {"$ref": "#/$defs/tree"}}}}},
     })));
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @r#"(timezone: string, format?: "a" | "b", count?: integer | null, tags?: (string | number)[], options?: {deep: boolean}, map?: {[name]: integer}, anything?: any, "odd name"?: 1, tree: {children?: {children?: array}[]})"#);
     assert_eq!(signature(&schema(json!({"type": "object"}))), "()");
     assert_eq!(signature(&schema(json!(true))), "()");
 }
@@ -47,6 +47,12 @@ fn a_signature_is_bounded_and_harmless() {
         "{shown}"
     );
     assert!(!shown.contains('\u{1b}'));
+    // Every level leads to nine times as many types, over and over.
+    let nine = |name: &str| json!({"anyOf": vec![json!({"$ref": name}); 9]});
+    let endless = json!({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {
+        "a": nine("#/$defs/b"), "b": nine("#/$defs/c"), "c": nine("#/$defs/d"),
+        "d": {"type": "array", "items": {"$ref": "#/$defs/a"}}}});
+    assert!(signature(&schema(endless)).chars().count() <= 2_002);
     let wide = (0..8).fold(
         json!({"type": "string"}),
         |inner, _| json!({"anyOf": vec![inner; 3]}),

@@ -208,7 +208,39 @@ fn wrong_arguments_of_real_tools_are_told_in_plain_words() {
             json!({"parent": {"page": "x"}, "properties": []}),
         ),
     ];
-    insta::assert_snapshot!(lines.join("\n\n"), @"");
+    insta::assert_snapshot!(lines.join("\n\n"), @r#"
+    get_current_time {"timezone":5}
+    /timezone: expected a string, found the number 5
+
+    convert_time {"source_timezone":"UTC","time":"12:00"}
+    expected required property `target_timezone`, found an object with `source_timezone`, `time`
+
+    git_log {"repo_path":"/r","max_count":"ten"}
+    /max_count: expected an integer, found the string "ten"
+
+    fetch {"url":"https://example.com","max_length":0}
+    /max_length: expected at least 1, found the number 0
+
+    edit_file {"path":"a","edits":[{"oldText":"x"}]}
+    /edits/0: expected required property `newText`, found an object with `oldText`
+
+    sequentialthinking {"thought":"x","thoughtNumber":0}
+    3 problems:
+    - expected required property `nextThoughtNeeded`, found an object with `thought`, `thoughtNumber`
+    - expected required property `totalThoughts`, found an object with `thought`, `thoughtNumber`
+    - /thoughtNumber: expected at least 1, found the number 0
+
+    API-post-search {"filter":{"property":"object","value":"pages"}}
+    /filter/value: expected one of "page", "data_source", found the string "pages"
+
+    API-post-page {"parent":{"type":"workspce"},"properties":{}}
+    /parent: expected required property `page_id`, found an object with `type`
+
+    API-post-page {"parent":{"page":"x"},"properties":[]}
+    2 problems:
+    - /parent: expected required property `page_id`, required property `database_id` or required property `type`, found an object with `page`
+    - /properties: expected an object or a string, found an array of 0 items
+    "#);
 }
 
 #[test]
@@ -224,7 +256,16 @@ fn signatures_of_real_tools_can_be_read() {
         show("notion", "API-post-search"),
         show("antv-chart", "generate_mind_map"),
     ];
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+        convert_time(source_timezone: string, time: string, target_timezone: string)
+        git_log(repo_path: string, max_count?: integer, start_timestamp?: string | null, end_timestamp?: string | null)
+        fetch(url: string, max_length?: integer, start_index?: integer, raw?: boolean)
+        edit_file(path: string, edits: {oldText: string, newText: string}[], dryRun?: boolean)
+        create_entities(entities: {name: string, entityType: string, observations: string[]}[])
+        sequentialthinking(thought: string, nextThoughtNeeded: boolean | string, thoughtNumber: integer, totalThoughts: integer, isRevision?: boolean | string, revisesThought?: integer, branchFromThought?: integer, branchId?: string, needsMoreThoughts?: boolean | string)
+        API-post-search(query?: string, sort?: {direction?: string, timestamp?: string} | string, filter?: {value?: "page" | "data_source", property?: string} | string, start_cursor?: string, page_size?: integer)
+        generate_mind_map(data: {name: string, children?: {name: string, children?: array}[]}, style?: {texture?: "default" | "rough"}, theme?: "default" | "academy" | "dark", width?: number, height?: number)
+        "#);
     for tool in recorded() {
         let schema = Schema::for_arguments(tool.input).expect("static checks pass");
         assert!(signature(&schema).chars().count() <= 2_002, "{}", tool.name);

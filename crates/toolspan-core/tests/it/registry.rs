@@ -1,0 +1,115 @@
+//! Which tool does a name mean, and what is said when it means none?
+
+use toolspan_core::{ErrorKind, Phase, Snapshot};
+
+use crate::support::{echo, source};
+
+fn snapshot() -> Snapshot {
+    Snapshot::new(vec![
+        source("time", vec![echo("now"), echo("convert")]),
+        source("my.box", vec![echo("now"), echo("a.b"), echo("get x")]),
+        source("native", vec![echo("terminal")]),
+    ])
+}
+
+fn found(wanted: &str) -> String {
+    match snapshot().resolve(wanted) {
+        Ok(tool) => format!("{} of {}", tool.name, tool.toolbox),
+        Err(error) => {
+            assert_eq!(
+                (error.kind(), error.phase()),
+                (ErrorKind::ToolNotFound, Phase::Resolve)
+            );
+            format!("{error}; {}", error.hint().unwrap_or_default())
+        }
+    }
+}
+
+#[test]
+fn every_form_of_a_name_finds_its_tool() {
+    for (wanted, expected) in [
+        ("time__now", "time__now of time"),
+        ("time.now", "time__now of time"),
+        ("my.box.now", "my_box__now of my.box"),
+        ("my.box.a.b", "my_box__a_b of my.box"),
+        ("convert", "time__convert of time"),
+        ("a.b", "my_box__a_b of my.box"),
+        ("get x", "my_box__get_x of my.box"),
+        ("terminal", "terminal of native"),
+        ("execute_bash", "terminal of native"),
+    ] {
+        assert_eq!(found(wanted), expected, "{wanted}");
+    }
+}
+
+#[test]
+fn what_means_no_tool_is_answered_with_the_nearest_names() {
+    let long = "x".repeat(200);
+    let answers: Vec<String> = [
+        "time__nwo",
+        "Time__now",
+        "now",
+        "time__now ",
+        "str_replace_editor",
+        "a/b",
+        "🦀",
+        "",
+        "\u{1b}[2Jtime__now",
+        &long,
+    ]
+    .into_iter()
+    .map(found)
+    .collect();
+    insta::assert_snapshot!(answers.join("\n"));
+}
+
+#[test]
+fn an_empty_snapshot_points_to_the_status() {
+    let error = Snapshot::default().resolve("x").unwrap_err();
+    assert_eq!(
+        error.hint(),
+        Some("no toolbox has a usable tool; look at the status")
+    );
+}
+
+#[test]
+fn a_tool_that_is_listed_twice_is_usable_once_and_reported() {
+    let snapshot = Snapshot::new(vec![source(
+        "time",
+        vec![echo("now"), echo("now"), echo("b")],
+    )]);
+    let names: Vec<&str> = snapshot.tools().iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names.len(), 2);
+    assert_eq!(snapshot.broken().len(), 1);
+    assert_eq!(snapshot.broken()[0].tool.name, "now");
+}
+
+#[test]
+fn order_is_that_of_the_toolboxes_then_of_their_lists() {
+    let names: Vec<String> = snapshot()
+        .tools()
+        .iter()
+        .map(|tool| tool.name.to_string())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "time__now",
+            "time__convert",
+            "my_box__now",
+            "my_box__a_b",
+            "my_box__get_x",
+            "terminal"
+        ]
+    );
+}
+
+#[test]
+fn the_forms_for_openai_and_mcp_carry_exposed_names_and_untouched_schemas() {
+    let snapshot = Snapshot::new(vec![source("my.box", vec![echo("a.b")])]);
+    insta::assert_snapshot!(format!(
+        "{:#}\n{:#}",
+        snapshot.to_openai(),
+        snapshot.to_mcp()
+    ));
+}

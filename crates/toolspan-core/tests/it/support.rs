@@ -1,0 +1,55 @@
+//! Definitions and registered tools for the tests.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolspan_core::registry::Source;
+use toolspan_core::schema::Schema;
+use toolspan_core::{
+    BoxFuture, Context, Discovery, Observation, RegisteredTool, Result, Snapshot, ToolDefinition,
+    ToolExecutor, ToolboxTool, ValidCall,
+};
+
+/// A definition without words.
+pub(crate) fn definition(name: &str, input: Value) -> ToolDefinition {
+    let input = Schema::for_arguments(input).expect("the tests' schemas are usable");
+    ToolDefinition::new(name, "", Arc::new(input))
+}
+
+/// The only tool of a toolbox called `box`.
+pub(crate) fn tool_of(
+    definition: ToolDefinition,
+    executor: Arc<dyn ToolExecutor>,
+) -> RegisteredTool {
+    let tool = ToolboxTool::new(Arc::new(definition), executor);
+    Snapshot::new(vec![source("box", vec![tool])]).tools()[0].clone()
+}
+
+/// A toolbox's part of a snapshot.
+pub(crate) fn source(toolbox: &str, tools: Vec<ToolboxTool>) -> Source {
+    let mut discovery = Discovery::default();
+    discovery.tools = tools;
+    Source {
+        toolbox: toolbox.into(),
+        prefix: None,
+        discovery,
+    }
+}
+
+/// A tool of this name that answers with the arguments it was given.
+pub(crate) fn echo(name: &str) -> ToolboxTool {
+    let definition = definition(name, serde_json::json!({"type": "object"}));
+    ToolboxTool::new(Arc::new(definition), Arc::new(Echo))
+}
+
+struct Echo;
+
+impl ToolExecutor for Echo {
+    fn call<'a>(
+        &'a self,
+        call: &'a ValidCall,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        Box::pin(async { Ok(Observation::text_of(call.arguments_text())) })
+    }
+}
