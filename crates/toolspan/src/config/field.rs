@@ -146,13 +146,17 @@ impl<'a> Field<'a> {
             Value::Array(_) => "a list",
             Value::NullKeyword(_) => "null",
         };
-        // A string that is no number is "a string that is not a number", not "not a string".
-        let given = if given == "a string" && wanted == "a number" {
-            "other text"
-        } else {
-            given
+        // A number may be written as a string, so "not a string" would mislead.
+        let given = match (given, wanted) {
+            ("a string", "a number") => "other text",
+            _ => given,
         };
-        self.problem(format!("this must be {wanted}, not {given}"))
+        let what = if self.path.is_empty() {
+            "the config"
+        } else {
+            "this"
+        };
+        self.problem(format!("{what} must be {wanted}, not {given}"))
     }
 }
 

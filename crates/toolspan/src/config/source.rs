@@ -136,8 +136,13 @@ impl<'a> Source<'a> {
     fn duplicate(&self, member: &ObjectProp<'_>, first: usize, path: &str) -> Problem {
         let (key, at) = (member.name.as_str(), member.name.range().start);
         let ((first, _), (second, _)) = (self.position(first), self.position(at));
+        let lines = if first == second {
+            format!("both times in line {first}")
+        } else {
+            format!("in line {first} and in line {second}")
+        };
         let message = format!(
-            "the key {} stands twice in one object, in line {first} and in line {second}",
+            "the key {} stands twice in one object, {lines}",
             quoted(key)
         );
         self.problem(at, &member_path(path, key), message)
@@ -222,15 +227,17 @@ fn wording(kind: &ParseErrorKind) -> (&'static str, Option<&'static str>) {
         Kind::UnexpectedComma => ("a comma stands where a value is expected", COMMA),
         Kind::ExpectedComma => ("a comma is missing", Some("put one after the value before")),
         Kind::ExpectedColonAfterObjectKey => ("a colon is missing after a key", None),
-        Kind::ExpectedObjectValue => ("a value is missing after a key", None),
+        Kind::ExpectedObjectValue | Kind::UnexpectedCloseBrace | Kind::UnexpectedCloseBracket => {
+            ("a value is missing", None)
+        }
         Kind::ExpectedStringObjectProperty => {
             ("a key is not in quotes", Some("put it in double quotes"))
         }
         Kind::SingleQuotedStringsNotAllowed => {
             ("a string is in single quotes", Some("use double quotes"))
         }
-        Kind::UnexpectedWord => (
-            "a word stands where a value is expected",
+        Kind::UnexpectedWord | Kind::UnexpectedToken => (
+            "this is no JSON value",
             Some("put a string in double quotes"),
         ),
         Kind::BareDecimalPointNumbersNotAllowed
@@ -249,6 +256,10 @@ fn wording(kind: &ParseErrorKind) -> (&'static str, Option<&'static str>) {
         Kind::String(ParseStringErrorKind::UnterminatedStringLiteral) => (
             "a string that begins here has no end",
             Some("add a double quote"),
+        ),
+        Kind::String(ParseStringErrorKind::InvalidUnicodeEscapeSequence(_)) => (
+            "an escape in a string stands for half a character",
+            Some("write the character itself"),
         ),
         Kind::String(_) => (
             "a string has an unknown escape in it",

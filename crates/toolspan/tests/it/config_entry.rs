@@ -21,7 +21,7 @@ fn all_said(entries: &[&str]) -> String {
 /// C2.
 #[test]
 fn command_with_url_and_neither_of_them_name_both_key_paths() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         r#"{"command": "a", "url": "https://example.com/mcp"}"#,
         "{}",
         r#"{"comand": "a"}"#,
@@ -29,13 +29,14 @@ fn command_with_url_and_neither_of_them_name_both_key_paths() {
         r#"{"url": "https://example.com/mcp"}"#,
         r#"{"url": "https://example.com/mcp", "type": "http", "headers": {"a": "b"}}"#,
         r#"{"transport": "stdio"}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 /// C3.
 #[test]
 fn unknown_keys_and_transports_are_named_with_the_nearest_known() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         r#"{"command": "a", "agrs": []}"#,
         r#"{"command": "a", "nonsense": {"b": 1}}"#,
         r#"{"command": "a", "inheritEnv": "all", "\u001b[2J\u202e": 1, "": 1}"#,
@@ -52,13 +53,14 @@ fn unknown_keys_and_transports_are_named_with_the_nearest_known() {
         r#"{"command": "a", "transport": "stdio", "type": "sse"}"#,
         r#"{"command": "a", "transport": "stdio", "type": "stdio"}"#,
         r#"{"command": "a", "type": null}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 /// C7 and the other slips with `command`. The text of the command is not repeated.
 #[test]
 fn a_command_that_is_no_program_is_refused_with_a_hint() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         r#"{"command": "npx -y pkg; rm -rf ~"}"#,
         r#"{"command": "/bin/echo hello"}"#,
         r#"{"command": ["npx", "-y", "pkg"]}"#,
@@ -73,7 +75,8 @@ fn a_command_that_is_no_program_is_refused_with_a_hint() {
         r#"{"command": "a", "args": [null]}"#,
         r#"{"command": "a", "cwd": ""}"#,
         r#"{"command": "a", "cwd": 1}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn a_program_with_a_space_in_its_name_is_taken_where_there_is_one() {
 /// C9.
 #[test]
 fn a_variable_that_cannot_be_set_is_named_without_its_value() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         r#"{"command": "a", "env": {"PATH": 1}}"#,
         r#"{"command": "a", "env": {"A": true}}"#,
         r#"{"command": "a", "env": {"A": null}}"#,
@@ -109,13 +112,14 @@ fn a_variable_that_cannot_be_set_is_named_without_its_value() {
         r#"{"command": "a", "inherit_env": "save"}"#,
         r#"{"command": "a", "inherit_env": true}"#,
         r#"{"command": "a", "inherit_env": ["A", "B=C"]}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 /// C10.
 #[test]
 fn a_text_that_cannot_be_filled_in_names_the_variable() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         r#"{"command": "a", "args": ["ok", "${MISSING}"]}"#,
         r#"{"command": "a", "env": {"A": "${env:MISSING}"}}"#,
         r#"{"command": "a", "cwd": "${MISSING}/b"}"#,
@@ -125,7 +129,8 @@ fn a_text_that_cannot_be_filled_in_names_the_variable() {
         r#"{"command": "a", "args": ["${input:key}"]}"#,
         r#"{"command": "a", "args": ["${A:-${SET}}"]}"#,
         r#"{"command": "a", "args": ["$${MISSING} ${SET} ${MISSING:-b}"]}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 /// C10.
@@ -163,7 +168,7 @@ fn variables_are_filled_in_once() {
 /// C11.
 #[test]
 fn a_time_or_a_limit_that_means_nothing_is_refused() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         r#"{"command": "a", "timeout": 0}"#,
         r#"{"command": "a", "timeout": -1}"#,
         r#"{"command": "a", "timeout": 1e309}"#,
@@ -185,12 +190,13 @@ fn a_time_or_a_limit_that_means_nothing_is_refused() {
         r#"{"command": "a", "limits": {"in_flight_total": 5, "output": 5}}"#,
         r#"{"command": "a", "max_in_flight": 1e7}"#,
         r#"{"command": "a", "max_in_flight": "64"}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 #[test]
 fn other_values_of_the_wrong_type_are_refused() {
-    insta::assert_snapshot!(all_said(&[
+    let all = all_said(&[
         "null",
         "\"uvx mcp-server-time\"",
         "[]",
@@ -207,7 +213,8 @@ fn other_values_of_the_wrong_type_are_refused() {
         r#"{"command": "a", "tools": {"exclude": ["{a"]}}"#,
         r#"{"command": "a", "tools": {"exclude": [""]}}"#,
         r#"{"command": "a", "tools": {"include": [], "exlude": []}}"#,
-    ]));
+    ]);
+    insta::assert_snapshot!(all);
 }
 
 /// C13.

@@ -241,7 +241,7 @@ fn secrets_appear_in_no_text() {
 #[test]
 fn a_config_is_shown_with_defaults_filled_in_and_secrets_hidden() {
     let content = r#"{"mcpServers": {
-        "time": {"command": "uvx", "args": ["s", "--token=${T_TOKEN}"], "env": {"TZ": "UTC", "KEY": "k"}},
+        "time": {"command": "uvx", "args": ["s", "--token=${T_TOKEN}"], "env": {"TZ": "UTC", "KEY": "another-long-value"}},
         "bad": {"command": 1, "prefix": "b", "tools": ["a*"]}},
         "tools": [{"name": "t", "params": {"api_key": "k", "n": [1]}}]}"#;
     let read = Case::new(content, &[("T_TOKEN", "long-enough-value")])
