@@ -1,0 +1,13 @@
+//! What does each command do? One file per command; this one leads from the arguments to them.
+
+mod call;
+mod config;
+mod demo;
+mod describe;
+mod doctor;
+mod status;
+mod tools;
+
+mod run;
+
+pub(crate) use run::main;

@@ -1,0 +1,190 @@
+//! What do most commands need? A host as the options describe it, closed whatever happens.
+
+use std::sync::Arc;
+
+use toolspan::config::{Environment, Resolved};
+use toolspan::guard::sanitise;
+use toolspan::services::Event;
+use toolspan::toolbox::ToolBoxState;
+use toolspan::{CallOptions, Error, ErrorKind, Host, Phase, Result, Services, ToolboxStatus};
+
+use crate::args::Global;
+use crate::interrupt::Interrupt;
+use crate::output::progress::Activity;
+use crate::output::{Output, human};
+
+/// Names of toolboxes in one message.
+const NAMED: usize = 6;
+/// Characters of a log line of a server.
+const LOG_COLUMNS: usize = 2_000;
+
+/// One run of the program: the global options, the output, and whether it shall end.
+pub(crate) struct Session {
+    pub(crate) global: Global,
+    pub(crate) output: Arc<Output>,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl Session {
+    /// What the options and the environment say that there is: the config and the `--server` lines.
+    ///
+    /// # Errors
+    ///
+    /// `config` when there is neither, or the config cannot be read; `usage` when a `--server` line
+    /// makes no sense.
+    pub(crate) fn config(&self, environment: &Environment) -> Result<Resolved> {
+        let given = Resolved::from_server_lines(&self.global.server)?;
+        // With servers on the command line, only a config that was named is wanted too.
+        let file = match &self.global.config {
+            None if !given.toolboxes.is_empty() => return Ok(given),
+            explicit => toolspan::config::find(explicit.as_deref(), environment)?,
+        };
+        let Some(file) = file else {
+            let message = "there is no config, and no --server";
+            return Err(Error::new(ErrorKind::Config, Phase::Config, message)
+                .with_hint("name a file with --config, or try --server \"uvx mcp-server-time\""));
+        };
+        let mut config = Resolved::from_file(&file, environment)?;
+        config.toolboxes.extend(given.toolboxes);
+        Ok(config)
+    }
+
+    /// Runs the work with a host, and closes the host whatever comes of it. Says on stderr what is
+    /// odd in the config.
+    pub(crate) async fn with_host<T>(
+        &self,
+        work: impl AsyncFnOnce(&Host) -> Result<T>,
+    ) -> Result<T> {
+        let environment = Environment::capture();
+        let mut config = self.config(&environment)?;
+        if let Some(timeout) = self.global.timeout {
+            for toolbox in &mut config.toolboxes {
+                toolbox.timeouts.connect = timeout;
+                toolbox.timeouts.list = timeout;
+            }
+        }
+        for problem in config.warnings.iter().chain(config.problems()) {
+            self.output.warn(&problem.to_string());
+        }
+        let listener = Arc::new(Listener(Arc::clone(&self.output)));
+        let builder = Host::builder()
+            .environment(environment)
+            .services(listener)
+            .config(config);
+        let host = builder.start()?;
+        let ended = work(&host).await;
+        host.close().await;
+        ended
+    }
+
+    /// Waits until every toolbox is ready or failed; shows which ones it waits for. Gives why the
+    /// host is not what was asked for: a required toolbox failed, or there is none that works.
+    ///
+    /// # Errors
+    ///
+    /// `cancelled` when a signal comes first.
+    pub(crate) async fn settle(&self, host: &Host) -> Result<Option<Error>> {
+        let activity = Activity::new(&self.output, starting(&host.status()));
+        let settled = activity.during(self.interrupt.or(host.settled())).await?;
+        Ok(settled.err().or_else(|| nothing_works(&host.status())))
+    }
+
+    /// Names the toolboxes that failed and the tools that cannot be used, on stderr.
+    pub(crate) fn report_faults(&self, host: &Host) {
+        for status in host.status() {
+            let name = sanitise::one_line(&status.toolbox, 200);
+            // What is wrong in the config was said when it was read.
+            if let Some(error) = status
+                .state
+                .error()
+                .filter(|it| it.kind() != ErrorKind::Config)
+            {
+                let state = status.state.as_str();
+                self.output.warn(&format!(
+                    "toolbox {name} {state}: {}",
+                    human::one_line(error)
+                ));
+            }
+            match status.broken.len() {
+                0 => {}
+                1 => self
+                    .output
+                    .warn(&format!("toolbox {name}: 1 tool cannot be used")),
+                many => self
+                    .output
+                    .warn(&format!("toolbox {name}: {many} tools cannot be used")),
+            }
+        }
+    }
+
+    /// The options of a call: the timeout of the command line, the signals, the progress.
+    pub(crate) fn call_options(&self, activity: &Activity) -> CallOptions {
+        let options = CallOptions::default()
+            .with_cancel(self.interrupt.token())
+            .with_progress(activity.sink());
+        match self.global.timeout {
+            Some(timeout) => options.with_timeout(timeout),
+            None => options,
+        }
+    }
+}
+
+/// Why no tool can be called: the first toolbox's error when every one failed.
+fn nothing_works(status: &[ToolboxStatus]) -> Option<Error> {
+    let mut failures = status
+        .iter()
+        .filter(|status| !matches!(status.state, ToolBoxState::Disabled))
+        .map(|status| match &status.state {
+            ToolBoxState::Failed(error) => Some(error.clone().in_toolbox(&status.toolbox)),
+            _ => None,
+        });
+    match failures.next() {
+        None => {
+            let message = "the config has no toolbox that is switched on";
+            Some(Error::new(ErrorKind::Config, Phase::Config, message))
+        }
+        Some(first) => first.filter(|_| failures.all(|failure| failure.is_some())),
+    }
+}
+
+fn starting(status: &[ToolboxStatus]) -> String {
+    let waits = |status: &&ToolboxStatus| matches!(status.state, ToolBoxState::Connecting);
+    let names: Vec<String> = status
+        .iter()
+        .filter(waits)
+        .map(|status| sanitise::one_line(&status.toolbox, 40))
+        .collect();
+    let noun = if names.len() == 1 {
+        "server"
+    } else {
+        "servers"
+    };
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    format!(
+        "starting {} {noun}: {}{more}",
+        names.len(),
+        shown.join(", ")
+    )
+}
+
+/// Says on stderr what the servers log (`-v`) and how their states change (`-vv`).
+struct Listener(Arc<Output>);
+
+impl Services for Listener {
+    fn event(&self, toolbox: &str, event: Event) {
+        let toolbox = sanitise::one_line(toolbox, 200);
+        let say = |level, text: &str| {
+            self.0.detail(
+                level,
+                &format!("{toolbox}: {}", sanitise::one_line(text, LOG_COLUMNS)),
+            );
+        };
+        match event {
+            Event::Log { level, text } => say(1, &format!("{level}: {text}")),
+            Event::State(state) => say(2, state.as_str()),
+            Event::ToolsChanged => say(2, "its tools changed"),
+            _ => {}
+        }
+    }
+}
