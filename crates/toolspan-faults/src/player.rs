@@ -260,15 +260,15 @@ impl Player {
             .map_err(|error| system_failure(&format!("append to {}", append.file.display()), error))
     }
 
+    /// The FIFO is open before the script reports: who hears of it may already take the FIFO away.
     fn hold(&mut self, hold: &Hold) -> Flow {
+        self.flush()?;
+        let failed = |error| system_failure(&format!("wait at {}", hold.fifo.display()), error);
+        let barrier = system::open_barrier(&hold.fifo).map_err(failed)?;
         if let Some(fifo) = &hold.reached {
             self.reached(fifo)?;
         }
-        self.flush()?;
-        File::open(&hold.fifo)
-            .and_then(|mut fifo| fifo.read(&mut [0]))
-            .map(|_| ())
-            .map_err(|error| system_failure(&format!("wait at {}", hold.fifo.display()), error))
+        system::wait_at(barrier).map_err(failed)
     }
 
     fn reached(&mut self, fifo: &Path) -> Flow {

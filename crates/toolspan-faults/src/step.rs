@@ -148,14 +148,16 @@ pub struct Cut {
 }
 
 /// Settings of [`Step::Hold`]: the step reads one byte from the FIFO, so each byte written to it
-/// lets one hold pass, also when it was written before. End of input lets it pass too.
+/// lets one hold pass, also when it was written before. When every writer there was has closed the
+/// FIFO, all holds pass.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Hold {
     /// The FIFO to read from.
     pub fifo: PathBuf,
-    /// A FIFO that gets one byte before the waiting starts, as by [`Step::Reached`].
+    /// A FIFO that gets one byte when the waiting starts, as by [`Step::Reached`]; the other one is
+    /// open by then.
     pub reached: Option<PathBuf>,
 }
 

@@ -3,9 +3,14 @@
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
-pub(crate) use unix::{ignore_signals, kill_self, limit_lifetime, spawn_grandchild, take_streams};
+use unix as this;
 
 #[cfg(not(unix))]
 mod other;
 #[cfg(not(unix))]
-pub(crate) use other::{ignore_signals, kill_self, limit_lifetime, spawn_grandchild, take_streams};
+use other as this;
+
+pub(crate) use this::{
+    ignore_signals, kill_self, limit_lifetime, open_barrier, spawn_grandchild, take_streams,
+    wait_at,
+};

@@ -1,6 +1,8 @@
 //! What can be done where there are no POSIX signals and no fork: the streams, and plain refusals.
 
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::player::Streams;
 use crate::step::{Grandchild, Signal};
@@ -28,3 +30,11 @@ pub(crate) fn spawn_grandchild(_: &Grandchild, _errors: &mut dyn Write) -> io::R
 
 /// Does nothing: the caller ends a hang by itself.
 pub(crate) fn limit_lifetime(_seconds: u32) {}
+
+pub(crate) fn open_barrier(_path: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn wait_at(_barrier: File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

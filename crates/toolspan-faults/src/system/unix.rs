@@ -3,7 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, retry_on_intr};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
 use crate::player::Streams;
@@ -26,6 +30,27 @@ pub(crate) fn take_streams() -> io::Result<Streams> {
         output: Box::new(output),
         errors: Box::new(io::stderr()),
     })
+}
+
+/// Opens a FIFO for reading without waiting for a writer.
+pub(crate) fn open_barrier(path: &Path) -> io::Result<File> {
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+}
+
+/// Waits for one byte, or until every writer there was is gone. No time limit but the lifetime of
+/// the process: how long to wait is up to the client under test.
+pub(crate) fn wait_at(mut barrier: File) -> io::Result<()> {
+    loop {
+        retry_on_intr(|| poll(&mut [PollFd::new(&barrier, PollFlags::IN)], None))?;
+        match barrier.read(&mut [0]) {
+            // Another script waiting at the same barrier was quicker.
+            Err(error) if error.raw_os_error() == Some(Errno::AGAIN.raw_os_error()) => {}
+            outcome => return outcome.map(drop),
+        }
+    }
 }
 
 /// The number of a signal on this system.

@@ -269,6 +269,23 @@ fn a_hold_waits_for_its_release_and_a_release_may_come_first() {
 }
 
 #[test]
+fn a_hold_passes_when_its_only_writer_goes_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hold_path, hold) = fifo(folder.path(), "hold");
+    let (reached_path, mut reached) = fifo(folder.path(), "reached");
+    drop(hold);
+    let step = json!({"hold": {"fifo": hold_path, "reached": reached_path}});
+    let mut server = Server::playing(&json!([step, {"send": 1}]));
+    reached.read_exact(&mut [0]).unwrap();
+    assert!(
+        server.is_running(),
+        "a writer is waited for even when there is none yet"
+    );
+    drop(File::options().write(true).open(hold_path).unwrap());
+    assert_eq!(server.line(), "1");
+}
+
+#[test]
 fn a_grandchild_keeps_the_pipes_of_its_dead_parent() {
     let mut server = Server::named("grandchild");
     let said = server.error_line();
