@@ -131,6 +131,14 @@ impl<'a> Field<'a> {
             }))
     }
 
+    /// Refuses a list or an object that has more than `most` entries.
+    pub(super) fn refuse_over(&self, most: usize, count: usize) -> Result<(), Problem> {
+        if count > most {
+            return Err(self.problem(format!("there are more than {most} entries")));
+        }
+        Ok(())
+    }
+
     /// The value as plain JSON. Recursion ends at the depth that the source was checked for.
     pub(super) fn to_json(&self) -> Result<Json, Problem> {
         to_json(self.value).ok_or_else(|| self.problem("a number in here is too large"))

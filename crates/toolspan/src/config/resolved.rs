@@ -162,7 +162,7 @@ impl Resolved {
         bounds.read(table, BoundsScope::Host, warnings)?;
         if let Some(servers) = table.get("mcpServers") {
             let servers = servers.table()?;
-            refuse_too_many(servers.len(), servers.field())?;
+            servers.field().refuse_over(MOST, servers.len())?;
             let mut reader = EntryReader {
                 bounds: &bounds,
                 surroundings,
@@ -183,7 +183,7 @@ impl Resolved {
 
     fn read_tools(&mut self, field: &Field<'_>, warnings: &mut Warnings) -> Result<(), Problem> {
         for (index, item) in field.items()?.enumerate() {
-            refuse_too_many(index + 1, field)?;
+            field.refuse_over(MOST, index + 1)?;
             match read_tool(&item, warnings) {
                 Ok(tool) => self.tools.push(tool),
                 Err(problem) => self.broken_tools.push(problem),
@@ -201,13 +201,6 @@ fn refuse_policy(table: &Table<'_>) -> Result<(), Problem> {
             .problem("rules are not supported by this version, and ignoring them would be unsafe")
             .with_hint("remove \"policy\", or use a version that supports it")),
     }
-}
-
-fn refuse_too_many(count: usize, field: &Field<'_>) -> Result<(), Problem> {
-    if count > MOST {
-        return Err(field.problem(format!("there are more than {MOST} entries")));
-    }
-    Ok(())
 }
 
 fn read_tool(field: &Field<'_>, warnings: &mut Warnings) -> Result<ToolSpec, Problem> {

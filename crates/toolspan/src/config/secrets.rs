@@ -52,15 +52,26 @@ impl Collected {
     }
 }
 
-/// A text as it may be shown.
-pub(super) fn hide(text: &str, secrets: &[Secret]) -> String {
-    let mut values = secrets.iter().map(Secret::reveal);
-    if values.any(|value| value == text || (value.len() < SHORT && text.contains(value))) {
-        return HIDDEN.to_owned();
+/// Shows the texts of one server without its secrets.
+pub(super) struct Hider<'a> {
+    secrets: &'a [Secret],
+    redactor: Redactor,
+}
+
+impl<'a> Hider<'a> {
+    pub(super) fn new(secrets: &'a [Secret]) -> Self {
+        let redactor = Redactor::new(secrets.iter().map(Secret::reveal));
+        Self { secrets, redactor }
     }
-    Redactor::new(secrets.iter().map(Secret::reveal))
-        .redact(text)
-        .into_owned()
+
+    /// A text as it may be shown.
+    pub(super) fn hide(&self, text: &str) -> String {
+        let mut values = self.secrets.iter().map(Secret::reveal);
+        if values.any(|value| value == text || (value.len() < SHORT && text.contains(value))) {
+            return HIDDEN.to_owned();
+        }
+        self.redactor.redact(text).into_owned()
+    }
 }
 
 /// JSON with the members hidden whose keys name a secret. Recursion ends at the depth that a
@@ -124,9 +135,10 @@ mod tests {
     #[test]
     fn a_short_secret_hides_the_whole_text() {
         let secrets = [Secret::new("abc"), Secret::new("long-enough-secret")];
-        assert_eq!(hide("x=abc", &secrets), HIDDEN);
-        assert_eq!(hide("x=long-enough-secret", &secrets), "x=[redacted]");
-        assert_eq!(hide("long-enough-secret", &secrets), HIDDEN);
-        assert_eq!(hide("plain", &secrets), "plain");
+        let hider = Hider::new(&secrets);
+        assert_eq!(hider.hide("x=abc"), HIDDEN);
+        assert_eq!(hider.hide("x=long-enough-secret"), "x=[redacted]");
+        assert_eq!(hider.hide("long-enough-secret"), HIDDEN);
+        assert_eq!(hider.hide("plain"), "plain");
     }
 }

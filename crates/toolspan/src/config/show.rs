@@ -8,7 +8,7 @@ use toolspan_io::process::InheritEnv;
 use super::bounds::{LIMITS, TIMEOUTS};
 use super::problem::Problem;
 use super::resolved::{Resolved, ToolSpec};
-use super::secrets::{HIDDEN, hide, hide_members};
+use super::secrets::{HIDDEN, Hider, hide_members};
 use super::stdio::StdioServer;
 use super::toolbox::{ToolboxConfig, Transport};
 
@@ -49,7 +49,8 @@ fn shown(toolbox: &ToolboxConfig) -> Value {
 }
 
 fn server(server: &StdioServer) -> Map<String, Value> {
-    let hide = |text: &str| Value::from(hide(text, &server.secrets));
+    let hider = Hider::new(&server.secrets);
+    let hide = |text: &str| Value::from(hider.hide(text));
     let variable = |(name, value): &(String, String)| {
         let value = if names_a_secret(name) {
             HIDDEN.into()

@@ -14,6 +14,11 @@ use super::keys::{did_you_mean, nearest};
 use super::problem::{Problem, member_path};
 use super::secrets::Collected;
 
+/// Most arguments of a server. What is looked for in each grows with their number.
+const MOST_ARGUMENTS: usize = 4_096;
+/// Most variables that are set for a server.
+const MOST_VARIABLES: usize = 1_024;
+
 /// What to start. No shell is involved. `Debug` shows no argument and no variable's value.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,14 +129,17 @@ pub(super) fn read(
     let mut server = StdioServer::new(read_command(command, environment)?);
     if let Some(args) = table.get("args") {
         for arg in args.items()? {
+            args.refuse_over(MOST_ARGUMENTS, server.args.len() + 1)?;
             server
                 .args
                 .push(filled_in(&arg, environment, &mut secrets)?);
         }
     }
     if let Some(env) = table.get("env") {
-        for (name, value) in env.table()?.entries() {
-            let value = value.named(variable_path(env.path(), name));
+        let env = env.table()?;
+        env.field().refuse_over(MOST_VARIABLES, env.len())?;
+        for (name, value) in env.entries() {
+            let value = value.named(variable_path(env.field().path(), name));
             check_name(name).map_err(|message| value.problem(message))?;
             let text = filled_in(&value, environment, &mut secrets)?;
             server.env.push((name.to_owned(), text));
@@ -228,6 +236,7 @@ fn read_inherit(field: &Field<'_>) -> Result<InheritEnv, Problem> {
     if field.is_list() {
         let mut names = Vec::new();
         for item in field.items()? {
+            field.refuse_over(MOST_VARIABLES, names.len() + 1)?;
             let name = item.text()?;
             check_name(name).map_err(|message| item.problem(message))?;
             names.push(name.to_owned());

@@ -146,6 +146,18 @@ fn what_a_config_can_make_is_bounded() {
         report.contains("mcpServers: there are more than 1000 entries"),
         "{report}"
     );
+    let entry = |key: &str, value: Value| {
+        let content = json!({"mcpServers": {"x": {"command": "a", key: value}}});
+        Case::new(content.to_string(), &[]).report()
+    };
+    let variables = |count| {
+        let members = many(count).into_iter().map(|name| (name, json!("")));
+        Value::Object(members.collect())
+    };
+    assert_eq!(entry("args", json!(many(4_096))), "fine, 1 toolboxes\n");
+    assert!(entry("args", json!(many(4_097))).contains("more than 4096 entries"));
+    assert_eq!(entry("env", variables(1_024)), "fine, 1 toolboxes\n");
+    assert!(entry("env", variables(1_025)).contains("more than 1024 entries"));
     let keys = many(500)
         .into_iter()
         .map(|key| (key, json!(1)))
