@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::cost::{Costs, looks};
 use super::graph::{Graph, NodeId};
+use super::measure::bytes;
 
 /// The counted work of one check, an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Schemas applied, over all places of the value.
+    /// Schemas applied, over all places of the value, and the work of matching patterns.
     pub(super) evaluations: u64,
     /// Schemas applied at the busiest place.
     pub(super) busiest: u64,
@@ -34,15 +35,24 @@ pub(super) fn count(graph: &Graph, costs: &Costs, value: &Value, maximum: u64) -
     while let Some((place, here)) = open.pop() {
         work.evaluations = work.evaluations.saturating_add(here.total);
         work.busiest = work.busiest.max(here.total);
+        if let Value::String(text) = place {
+            let matching = matching(&here, text, |id| graph.node(id).map(|node| node.text_cost));
+            work.evaluations = work.evaluations.saturating_add(matching);
+        }
         if work.evaluations > maximum {
             return None;
         }
         match place {
             Value::Object(map) => {
+                let names = seeds(graph, &here, |node| node.property_names.iter().copied());
+                let names = load(graph, costs, names);
                 for (name, child) in map {
-                    let names = seeds(graph, &here, |node| node.property_names.iter().copied());
-                    let names = load(graph, costs, names).total;
-                    work.evaluations = work.evaluations.saturating_add(names);
+                    let own = matching(&here, name, |id| graph.node(id).map(|node| node.name_cost));
+                    let rules =
+                        matching(&names, name, |id| graph.node(id).map(|node| node.text_cost));
+                    for more in [names.total, own, rules] {
+                        work.evaluations = work.evaluations.saturating_add(more);
+                    }
                     let seeds = seeds(graph, &here, |node| node.for_property(name));
                     enter(&mut open, child, Rc::new(load(graph, costs, seeds)));
                 }
@@ -68,6 +78,15 @@ pub(super) fn count(graph: &Graph, costs: &Costs, value: &Value, maximum: u64) -
         }
     }
     Some(work)
+}
+
+/// The work of matching `text` against the patterns that apply to it.
+fn matching(here: &Load, text: &str, cost: impl Fn(NodeId) -> Option<u64>) -> u64 {
+    let costs = here.nodes.iter().map(|(id, times)| {
+        let per_byte = cost(*id).unwrap_or_default();
+        times.saturating_mul(per_byte).saturating_mul(bytes(text))
+    });
+    costs.fold(0, u64::saturating_add)
 }
 
 /// Puts a place on the stack, unless no schema applies there or below.

@@ -77,7 +77,10 @@ fn allow(definition: &Definition, value: &Value, size: Size) -> Result<(), Viola
     if nested > limits.nested_evaluations {
         return Err(Violations::single(too_much("nesting")));
     }
-    let bound = costs.expanded_size.saturating_mul(size.values);
+    let most = size
+        .values
+        .saturating_add(size.text.saturating_mul(costs.text_cost));
+    let bound = costs.expanded_size.saturating_mul(most);
     if (costs.recursive || bound > limits.evaluations)
         && budget::count(&definition.graph, costs, value, limits.evaluations).is_none()
     {

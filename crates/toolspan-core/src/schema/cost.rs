@@ -25,6 +25,8 @@ pub(super) struct Costs {
     pub(super) applied_depth: usize,
     /// For each node, how many schemas below it apply to the same value inside one another.
     pub(super) applied_depths: Vec<usize>,
+    /// Greatest work per byte of text in any one schema, 0 without patterns.
+    pub(super) text_cost: u64,
     /// Whether a check may have to compare alternatives.
     pub(super) has_alternatives: bool,
 }
@@ -40,6 +42,11 @@ impl Costs {
             longest_way: expanded.longest_way,
             applied_depth: applied.depths.iter().copied().max().unwrap_or(1),
             applied_depths: applied.depths,
+            text_cost: graph
+                .iter()
+                .map(|(_, node)| node.text_cost + node.name_cost)
+                .max()
+                .unwrap_or(0),
             has_alternatives: graph.iter().any(|(_, node)| node.has_alternatives),
         })
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::dialect::Dialect;
 use super::keyword::{Form, Place, place_of};
 use super::limits::SchemaLimits;
+use super::pattern_cost::pattern_cost;
 use super::references::{NoTarget, ScopeId, Scopes};
 use super::rejected::{RejectedReason, SchemaRejected};
 use super::wording::quote;
@@ -42,6 +43,10 @@ pub(super) struct Node {
     pub(super) looks_again: bool,
     /// Has `anyOf` or `oneOf`.
     pub(super) has_alternatives: bool,
+    /// Work per byte of a string, for `pattern`.
+    pub(super) text_cost: u64,
+    /// Work per byte of each property's name, for `patternProperties`.
+    pub(super) name_cost: u64,
     /// Marked `writeOnly` or `format: password`: its value must not be shown.
     pub(super) secret: bool,
 }
@@ -314,6 +319,11 @@ impl<'a> Builder<'a> {
         if let Some(node) = self.nodes.get_mut(open.node) {
             node.looks_again = has("unevaluatedProperties") || has("unevaluatedItems");
             node.has_alternatives = has("anyOf") || has("oneOf");
+            let pattern = open.map.get("pattern").and_then(Value::as_str);
+            node.text_cost = pattern.map_or(0, pattern_cost);
+            let patterns = open.map.get("patternProperties").and_then(Value::as_object);
+            let names = patterns.into_iter().flat_map(Map::keys);
+            node.name_cost = names.map(|pattern| pattern_cost(pattern)).sum();
             node.secret = open.map.get("writeOnly") == Some(&Value::Bool(true))
                 || open.map.get("format").and_then(Value::as_str) == Some("password");
         }

@@ -13,7 +13,7 @@ pub struct SchemaLimits {
     /// Schemas nested in schemas, the root counting as 1. Default 32.
     ///
     /// Only schemas count: a property inside a property is 3 levels here and 5 levels of JSON.
-    /// The deepest of the recorded real schemas has 7.
+    /// The deepest of the recorded real schemas has 9.
     pub depth: usize,
     /// Objects and arrays nested in one another, the root counting as 1. Default 80.
     ///
@@ -47,7 +47,10 @@ pub struct SchemaLimits {
     /// Objects and arrays nested in one another in a checked value. Default 64.
     pub value_depth: usize,
     /// Schemas applied during one check, counted over all places of the value. Default 10,000,000
-    /// (well under a second).
+    /// (about 0.2 s).
+    ///
+    /// A byte of text matched against a pattern counts as 16, or 1,000 where the pattern has
+    /// look-around or back-references. So a string with a pattern may have some 600 KB or 10 KB.
     pub evaluations: u64,
     /// Schemas being applied inside one another during one check, which is stack. Default 512.
     pub nested_evaluations: usize,

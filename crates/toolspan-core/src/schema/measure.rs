@@ -9,6 +9,8 @@ pub(super) struct Size {
     pub(super) depth: usize,
     /// Values at every place, the root included; names of properties do not count.
     pub(super) values: u64,
+    /// Bytes of all strings and names.
+    pub(super) text: u64,
 }
 
 /// The value is nested more deeply than allowed.
@@ -17,27 +19,34 @@ pub(super) struct TooDeep;
 
 /// Measures `value`, stopping at the first place deeper than `maximum`. A flat object costs no
 /// allocation.
-pub(super) fn measure(value: &Value, maximum: usize) -> Result<Size, TooDeep> {
+pub(super) fn measure<'v>(value: &'v Value, maximum: usize) -> Result<Size, TooDeep> {
     let mut size = Size {
         depth: 0,
         values: 1,
+        text: 0,
     };
-    let mut open: Vec<(&Value, usize)> = Vec::new();
+    if let Value::String(text) = value {
+        size.text = bytes(text);
+    }
+    let mut open: Vec<(&'v Value, usize)> = Vec::new();
     let mut next = is_container(value).then_some((value, 1));
     while let Some((container, depth)) = next {
         if depth > maximum {
             return Err(TooDeep);
         }
         size.depth = size.depth.max(depth);
-        let mut enter = |child| {
+        let mut enter = |name: &str, child: &'v Value| {
             size.values = size.values.saturating_add(1);
-            if is_container(child) {
-                open.push((child, depth + 1));
+            size.text = size.text.saturating_add(bytes(name));
+            match child {
+                Value::String(text) => size.text = size.text.saturating_add(bytes(text)),
+                Value::Array(_) | Value::Object(_) => open.push((child, depth + 1)),
+                _ => {}
             }
         };
         match container {
-            Value::Array(items) => items.iter().for_each(&mut enter),
-            Value::Object(map) => map.values().for_each(&mut enter),
+            Value::Array(items) => items.iter().for_each(|item| enter("", item)),
+            Value::Object(map) => map.iter().for_each(|(name, child)| enter(name, child)),
             _ => {}
         }
         next = open.pop();
@@ -80,6 +89,10 @@ pub(super) fn dismantle(value: Value) {
             _ => {}
         }
     }
+}
+
+pub(super) fn bytes(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
 fn is_container(value: &Value) -> bool {

@@ -34,6 +34,7 @@ mod lookup;
 mod measure;
 mod note;
 mod notes_of;
+mod pattern_cost;
 mod references;
 mod rejected;
 mod secret;

@@ -34,11 +34,15 @@ fn recorded() -> Vec<Recorded> {
             .expect("a name")
             .to_string_lossy()
             .into_owned();
-        for tool in list["tools"].as_array().expect("tools") {
+        for tool in list.get("tools").and_then(Value::as_array).expect("tools") {
             tools.push(Recorded {
                 server: server.clone(),
-                name: tool["name"].as_str().expect("a name").to_owned(),
-                input: tool["inputSchema"].clone(),
+                name: tool
+                    .get("name")
+                    .and_then(Value::as_str)
+                    .expect("a name")
+                    .to_owned(),
+                input: tool.get("inputSchema").expect("a schema").clone(),
                 output: tool.get("outputSchema").cloned(),
             });
         }
