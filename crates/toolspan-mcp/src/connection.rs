@@ -226,18 +226,21 @@ impl Connection {
         }
     }
 
-    /// Ends the connection and waits until nothing of the server is left, at most `limit`.
+    /// Ends the connection and waits until nothing of the server is left. The caller bounds it.
     pub(crate) async fn close(&self, limit: Duration) {
+        /// How long the tasks are waited for: the runtime that they run on may stand still.
+        const TASKS_END: Duration = Duration::from_millis(250);
         self.begin_close(limit);
-        if let Some(process) = &self.shared.process
-            && tokio::time::timeout(limit, process.ended()).await.is_err()
-        {
-            process.kill_now();
+        if let Some(process) = &self.shared.process {
+            process.ended().await;
         }
-        self.tasks
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .abort_all();
+        let mut tasks = std::mem::take(
+            &mut *self
+                .tasks
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        );
+        let _ = tokio::time::timeout(TASKS_END, tasks.shutdown()).await;
     }
 }
 
@@ -252,8 +255,8 @@ impl Drop for Connection {
 fn end_policy(limit: Duration) -> EndPolicy {
     let longest = EndPolicy::default();
     EndPolicy::default()
-        .with_eof_grace(longest.eof_grace.min(limit * 2 / 5))
-        .with_term_grace(longest.term_grace.min(limit * 2 / 5))
+        .with_eof_grace(longest.eof_grace.min(limit / 5 * 2))
+        .with_term_grace(longest.term_grace.min(limit / 5 * 2))
 }
 
 fn not_sent(error: Error) -> Error {
@@ -327,9 +330,11 @@ impl Waiting<'_> {
         self.slot.poll(task)
     }
 
-    /// The death of the connection means `not_sent` for a frame that was never begun.
+    /// An end that leaves open whether the call ran means `not_sent` for a frame that was never
+    /// begun. It is taken back for that: the outbox knows for certain, and will not send it.
     fn placed(&self, error: Error) -> Error {
-        let unsent = error.outcome() == Outcome::Unknown && !self.slot.has_begun();
+        let unsent = error.outcome() == Outcome::Unknown
+            && self.shared.outbox.withdraw(&self.slot) == Withdrawn::Whole;
         if unsent { not_sent(error) } else { error }
     }
 }
@@ -338,10 +343,14 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let was_open = self.slot.abandon();
         self.shared.pending.remove(self.id);
+        if !was_open && self.slot.has_begun() {
+            return;
+        }
+        // Also when a reply came before the frame had left: nobody waits for what it would do.
+        let withdrawn = self.shared.outbox.withdraw(&self.slot);
         if !was_open {
             return;
         }
-        let withdrawn = self.shared.outbox.withdraw(&self.slot);
         if let Some(context) = self.context {
             match withdrawn {
                 Withdrawn::Whole => {}

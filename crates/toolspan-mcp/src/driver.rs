@@ -18,7 +18,7 @@ use crate::outbox::Flushed;
 /// After the process has exited, its output may still hold an answer: how long it is read.
 const DRAIN: Duration = Duration::from_millis(200);
 /// After the end of output, how long the exit status is waited for.
-const EXIT_STATUS: Duration = Duration::from_millis(50);
+const EXIT_STATUS: Duration = Duration::from_millis(200);
 /// How long a frame that was begun may stand still before the server is given up.
 const STUCK: Duration = Duration::from_secs(30);
 
@@ -50,7 +50,8 @@ impl Reading {
     async fn read(&mut self) -> End {
         let mut decoder = LineDecoder::new(self.message_bytes);
         let shared = Arc::clone(&self.shared);
-        let mut gone = std::pin::pin!(gone(&shared));
+        // Without a budget of its own it would never be looked at while the output never pauses.
+        let mut gone = std::pin::pin!(tokio::task::unconstrained(gone(&shared)));
         loop {
             // The exit is looked at second: what is there to read is read first.
             let read = tokio::select! {
@@ -60,7 +61,7 @@ impl Reading {
             };
             match read {
                 Ok(0) => {
-                    if let Some(event) = decoder.finish().map(|line| self.receiver.line(line))
+                    if let Some(event) = decoder.finish().map(|line| self.receiver.last_line(line))
                         && let Some(end) = self.handle(event)
                     {
                         return end;
@@ -96,9 +97,25 @@ impl Reading {
             }
             Event::ToolsChanged => self.listener.tools_changed(),
             Event::Log(level, text) => self.listener.log(level, text),
+            Event::Several(events) => {
+                return events.into_iter().find_map(|event| self.handle(event));
+            }
             Event::Fatal(error) => return Some(End::Fault(error)),
         }
         None
+    }
+}
+
+impl Drop for Reading {
+    /// Without a reader no call may wait, also when the task was cut short: its runtime was shut
+    /// down, or a listener panicked. A cause given before stays.
+    fn drop(&mut self) {
+        let cause = "the connection is no longer served: its runtime was shut down";
+        self.shared.pending.close(error::closed(cause));
+        self.shared.outbox.close();
+        if let Some(process) = &self.shared.process {
+            process.begin_end(EndPolicy::default());
+        }
     }
 }
 

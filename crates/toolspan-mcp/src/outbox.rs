@@ -65,6 +65,9 @@ struct State {
     /// Bytes of the first frame that are written.
     head: usize,
     answers: usize,
+    /// Whether the writing task waits for the sink. A caller must then not try the sink, even when
+    /// the queue is empty again: that would put the caller's waker in place of the task's.
+    writer_waits: bool,
 }
 
 struct Frame {
@@ -92,6 +95,7 @@ impl Outbox {
             queued_bytes: 0,
             head: 0,
             answers: 0,
+            writer_waits: false,
         };
         Self {
             state: Mutex::new(state),
@@ -164,12 +168,11 @@ impl Outbox {
         if state.sink.is_none() {
             return Sent::Broken;
         }
-        let was_empty = state.queue.is_empty();
+        let is_free = state.queue.is_empty() && !state.writer_waits;
         state.queued_bytes += frame.bytes.len();
         state.queue.push_back(frame);
-        if was_empty {
-            // The writing task waits for the sink only while the queue is not empty, so the
-            // waker given here replaces none.
+        if is_free {
+            // Nobody waits for the sink, so the waker given here replaces none.
             let mut nobody = Context::from_waker(Waker::noop());
             while state.queue.front().is_some() {
                 match state.write_once(&mut nobody) {
@@ -195,7 +198,8 @@ impl Outbox {
         self.room.notified()
     }
 
-    /// Takes the frame of a call back, if not one byte of it was written.
+    /// Takes the frame of a call back, if not one byte of it was written. Says so again when it is
+    /// asked again.
     pub(crate) fn withdraw(&self, slot: &Arc<CallSlot>) -> Withdrawn {
         let mut state = self.lock();
         let is_it = |frame: &Frame| {
@@ -230,12 +234,16 @@ impl Outbox {
     /// Writes some of the queue, for the writing task alone.
     pub(crate) fn poll_flush(&self, context: &mut Context<'_>) -> Poll<io::Result<Flushed>> {
         let mut state = self.lock();
+        state.writer_waits = false;
         if state.queue.is_empty() || state.sink.is_none() {
             return Poll::Ready(Ok(Flushed::All));
         }
         let written = state.write_once(context);
+        state.writer_waits = written.is_pending();
         drop(state);
-        self.room.notify_waiters();
+        if written.is_ready() {
+            self.room.notify_waiters();
+        }
         written.map_ok(|()| Flushed::Some)
     }
 

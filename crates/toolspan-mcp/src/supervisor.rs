@@ -20,6 +20,7 @@ use toolspan_core::services::Event;
 use toolspan_core::toolbox::{Diagnosis, Step, ToolBoxState};
 use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 use toolspan_io::backoff::Backoff;
+use toolspan_io::process::Process;
 
 use crate::connection::{Connection, Listener, Setup};
 use crate::error;
@@ -35,14 +36,19 @@ pub(crate) struct Supervisor {
     next_id: Arc<AtomicU64>,
     /// Held for looking and changing only, never while waiting.
     state: Mutex<State>,
-    /// The task that starts the server, while there is one.
-    starts: Mutex<JoinSet<()>>,
     /// Whether the host was told of a change and has not listed the tools since.
     change_told: AtomicBool,
 }
 
 struct State {
     now: Now,
+    /// The connection of a start under way, so that an end does not have to wait for its task.
+    opening: Option<Arc<Connection>>,
+    /// The task that starts the server, while there is one.
+    starts: JoinSet<()>,
+    /// Processes that may not be gone yet, also those of failed starts: closing waits for them. The
+    /// pauses between starts keep it small.
+    processes: Vec<Process>,
     backoff: Backoff,
     /// Ends since the last call that went well.
     ends_in_a_row: u32,
@@ -65,6 +71,9 @@ impl Supervisor {
     pub(crate) fn new(server: McpServer) -> Arc<Self> {
         let state = State {
             now: Now::Idle,
+            opening: None,
+            starts: JoinSet::new(),
+            processes: Vec::new(),
             backoff: Backoff::new(),
             ends_in_a_row: 0,
             restarts: 0,
@@ -75,7 +84,6 @@ impl Supervisor {
             server,
             next_id: Arc::new(AtomicU64::new(1)),
             state: Mutex::new(state),
-            starts: Mutex::new(JoinSet::new()),
             change_told: AtomicBool::new(false),
         })
     }
@@ -99,9 +107,19 @@ impl Supervisor {
         let ended = start.wait_for(Option::is_some).await;
         match ended.as_deref() {
             Ok(Some(result)) => result.clone(),
-            // The task was ended with the toolbox.
-            _ => Err(self.closed_error()),
+            _ => Err(self.lost_start()),
         }
+    }
+
+    /// The error of a start whose task is gone: it was ended with the toolbox, with the runtime it
+    /// ran on, or by a panic in what the host does.
+    fn lost_start(&self) -> Error {
+        if matches!(self.lock().now, Now::Closed) {
+            return self.closed_error();
+        }
+        let message = "the start was cut short: the runtime it ran on was shut down";
+        self.placed(Error::new(ErrorKind::Startup, Phase::Connect, message))
+            .with_hint("call again: that starts the server anew")
     }
 
     /// The connection that is open, or the start that is under way, begun here if there is none.
@@ -111,10 +129,13 @@ impl Supervisor {
             Now::Ready(connection) if connection.is_open() => {
                 return Ok(Found::Connection(Arc::clone(connection)));
             }
-            Now::Starting(start) => return Ok(Found::Start(start.clone())),
+            // A start whose task is gone comes to no end: a new one takes its place.
+            Now::Starting(start) if start.has_changed().is_ok() => {
+                return Ok(Found::Start(start.clone()));
+            }
             Now::Failed(error, until) if Instant::now() < *until => return Err(error.clone()),
             Now::Closed => return Err(self.closed_error()),
-            Now::Ready(_) | Now::Idle | Now::Failed(..) => {}
+            Now::Ready(_) | Now::Starting(_) | Now::Idle | Now::Failed(..) => {}
         }
         if tokio::runtime::Handle::try_current().is_err() {
             let message = "a server can only be started within a tokio runtime";
@@ -123,27 +144,25 @@ impl Supervisor {
         }
         let pause = state.pause();
         let (sender, start) = watch::channel(None);
-        state.now = Now::Starting(start.clone());
+        let was = std::mem::replace(&mut state.now, Now::Starting(start.clone()));
+        // What has ended is taken out, so that neither grows.
+        while state.starts.try_join_next().is_some() {}
+        state
+            .processes
+            .retain(|process| !process.wait_ended_blocking(Duration::ZERO));
+        let supervisor = Arc::downgrade(self);
+        state.starts.spawn(async move {
+            tokio::time::sleep(pause).await;
+            let Some(strong) = supervisor.upgrade() else {
+                return;
+            };
+            let result = strong.start().await;
+            strong.settle(&result);
+            sender.send_replace(Some(result));
+        });
         drop(state);
-        let task = {
-            let supervisor = Arc::downgrade(self);
-            async move {
-                tokio::time::sleep(pause).await;
-                let Some(strong) = supervisor.upgrade() else {
-                    return;
-                };
-                let result = strong.start().await;
-                strong.settle(&result);
-                sender.send_replace(Some(result));
-            }
-        };
-        let mut starts = self
-            .starts
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Ended starts are taken out, so that the set never grows.
-        while starts.try_join_next().is_some() {}
-        starts.spawn(task);
+        // The last connection's end wakes its callers: not under the lock.
+        drop(was);
         Ok(Found::Start(start))
     }
 
@@ -157,7 +176,8 @@ impl Supervisor {
             .start_in_steps(&mut steps)
             .await
             .map_err(|error| self.placed(error));
-        self.lock().steps = steps.done;
+        let steps = steps.done.into_iter().map(|step| self.placed_step(step));
+        self.lock().steps = steps.collect();
         result
     }
 
@@ -169,6 +189,7 @@ impl Supervisor {
                 None => "open".to_owned(),
             }
         })?;
+        self.lock().processes.extend(pipe.process.clone());
         let setup = Setup {
             limits: self.server.limits.clone(),
             next_id: Arc::clone(&self.next_id),
@@ -177,6 +198,7 @@ impl Supervisor {
             }),
         };
         let connection = Arc::new(Connection::open(pipe, setup));
+        self.lock().opening = Some(Arc::clone(&connection));
         let limit = self.server.timeouts.connect;
         let hello = match tokio::time::timeout(limit, connection.shake_hands()).await {
             Ok(hello) => hello.map_err(refused_start),
@@ -212,6 +234,7 @@ impl Supervisor {
     /// Takes over what a start came to, unless the toolbox was closed meanwhile.
     fn settle(&self, result: &Result<Arc<Connection>>) {
         let mut state = self.lock();
+        state.opening = None;
         if matches!(state.now, Now::Closed) {
             if let Ok(connection) = result {
                 connection.begin_close(self.server.timeouts.close);
@@ -238,10 +261,8 @@ impl Supervisor {
     /// A call went well: the next end is the first one again.
     pub(crate) fn note_success(&self) {
         let mut state = self.lock();
-        if state.ends_in_a_row > 0 {
-            state.ends_in_a_row = 0;
-            state.backoff.reset();
-        }
+        state.ends_in_a_row = 0;
+        state.backoff.reset();
     }
 
     /// Says that the tools were listed, so that the next change is told again.
@@ -253,6 +274,7 @@ impl Supervisor {
     pub(crate) fn note_step(&self, step: Step) {
         /// A start has four steps; further listings replace nothing and are not kept.
         const MOST: usize = 8;
+        let step = self.placed_step(step);
         let mut state = self.lock();
         if state.steps.len() < MOST {
             state.steps.push(step);
@@ -264,6 +286,17 @@ impl Supervisor {
         error
             .in_toolbox(&self.server.key)
             .redacted(&self.server.redactor)
+    }
+
+    /// A step with a placed error, and without secrets.
+    fn placed_step(&self, mut step: Step) -> Step {
+        let redactor = &self.server.redactor;
+        step.what = redactor.redact(&step.what).into_owned();
+        step.result = match step.result {
+            Ok(said) => Ok(redactor.redact(&said).into_owned()),
+            Err(error) => Err(self.placed(error)),
+        };
+        step
     }
 
     fn closed_error(&self) -> Error {
@@ -322,7 +355,13 @@ impl Supervisor {
 
     fn words_of(&self, connection: &Connection) -> Diagnosis {
         let mut diagnosis = Diagnosis::default();
-        diagnosis.notes = connection.counters().notes();
+        let redacted = |note: String| self.server.redactor.redact(&note).into_owned();
+        diagnosis.notes = connection
+            .counters()
+            .notes()
+            .into_iter()
+            .map(redacted)
+            .collect();
         if let Some(process) = connection.process() {
             let stderr = process.stderr_tail();
             diagnosis.stderr = self.server.redactor.redact(&stderr).into_owned();
@@ -330,18 +369,60 @@ impl Supervisor {
         diagnosis
     }
 
+    /// Starts to end the server for good and returns at once; whoever waits for it is told.
+    pub(crate) fn begin_close(&self) -> Closing {
+        let limit = self.server.timeouts.close;
+        let mut state = self.lock();
+        if let Now::Ready(connection) = &state.now {
+            state.last_words = self.words_of(connection);
+        }
+        let connection = match std::mem::replace(&mut state.now, Now::Closed) {
+            Now::Ready(connection) => Some(connection),
+            _ => state.opening.take(),
+        };
+        let mut starts = std::mem::take(&mut state.starts);
+        let processes = std::mem::take(&mut state.processes);
+        drop(state);
+        starts.abort_all();
+        if let Some(connection) = &connection {
+            connection.begin_close(limit);
+        }
+        Closing {
+            connection,
+            starts,
+            processes,
+            limit,
+        }
+    }
+
     /// Ends the server for good, within `timeouts.close`.
     pub(crate) async fn close(&self) {
-        let was = std::mem::replace(&mut self.lock().now, Now::Closed);
-        let mut starts = std::mem::take(
-            &mut *self
-                .starts
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        );
-        starts.shutdown().await;
-        if let Now::Ready(connection) = was {
-            connection.close(self.server.timeouts.close).await;
+        self.begin_close().wait().await;
+    }
+}
+
+/// What is left to wait for after [`Supervisor::begin_close`].
+pub(crate) struct Closing {
+    connection: Option<Arc<Connection>>,
+    starts: JoinSet<()>,
+    processes: Vec<Process>,
+    limit: Duration,
+}
+
+impl Closing {
+    /// Waits until nothing of the server is left, and ends by force what is left after the limit.
+    async fn wait(mut self) {
+        let gone = async {
+            self.starts.shutdown().await;
+            if let Some(connection) = &self.connection {
+                connection.close(self.limit).await;
+            }
+            for process in &self.processes {
+                process.ended().await;
+            }
+        };
+        if tokio::time::timeout(self.limit, gone).await.is_err() {
+            self.processes.iter().for_each(Process::kill_now);
         }
     }
 }

@@ -172,6 +172,13 @@ impl ToolBox for McpToolBox {
     }
 }
 
+impl Drop for McpToolBox {
+    /// Ends the server without waiting; calls that still wait end as `closed`. Needs no runtime.
+    fn drop(&mut self) {
+        drop(self.supervisor.begin_close());
+    }
+}
+
 fn summary(discovery: &Discovery) -> String {
     let count = |number: usize, what: &str| {
         format!("{number} {what}{}", if number == 1 { "" } else { "s" })

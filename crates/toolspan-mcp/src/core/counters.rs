@@ -21,7 +21,7 @@ pub(crate) struct Counters {
     pub(crate) unknown_ids: AtomicU64,
     /// Replies that could not be read.
     pub(crate) unreadable: AtomicU64,
-    /// Requests of the server that got no answer, because too many waited.
+    /// Requests of the server that got no answer: too many waited, or the id was none.
     pub(crate) unanswered: AtomicU64,
     /// The first lines that are no messages. Held to push or copy only.
     lines: Mutex<Vec<String>>,
@@ -71,7 +71,7 @@ impl Counters {
             ),
             (
                 &self.unanswered,
-                "requests of the server were dropped because too many waited",
+                "requests of the server got no answer: too many waited, or the id was none",
             ),
         ];
         notes.extend(

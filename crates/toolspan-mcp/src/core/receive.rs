@@ -12,7 +12,7 @@ use toolspan_io::lines::Line;
 use super::counters::Counters;
 use super::pending::Pending;
 use crate::error;
-use crate::wire::id;
+use crate::wire::id::{self, Unreadable};
 use crate::wire::message::Message;
 
 /// Lines that are no messages, one after the other, after which the server is given up.
@@ -21,6 +21,12 @@ const MOST_NOISE_LINES: u64 = 1_000;
 const MOST_NOISE_BYTES: u64 = 1 << 20;
 /// Replies with ids that were never sent, after which the server is given up.
 const MOST_UNKNOWN_IDS: u64 = 100;
+/// Longest id of a request of the server that is answered: an answer carries it back.
+const REQUEST_ID_BYTES: usize = 256;
+/// Longest text of a log message that is passed on; the rest of it is cut off.
+const LOG_BYTES: usize = 8 << 10;
+/// Longest name of a log level; those of the protocol have at most nine letters.
+const LEVEL_BYTES: usize = 32;
 
 /// What the driver has to do about a line. Calls have been ended already.
 #[derive(Debug)]
@@ -33,6 +39,8 @@ pub(crate) enum Event {
     ToolsChanged,
     /// A log message: its level and text.
     Log(String, String),
+    /// Each of these, in order: what a batch asked for.
+    Several(Vec<Event>),
     /// The server cannot be worked with any more.
     Fatal(Error),
 }
@@ -80,6 +88,20 @@ impl Receiver {
         }
     }
 
+    /// Takes what came behind the last end of line. A server that died may have left a part of a
+    /// message there: whether its call ran is then unknown, so only a whole message counts.
+    pub(crate) fn last_line(&mut self, line: Line<'_>) -> Event {
+        match line {
+            Line::Complete(bytes)
+                if bytes.trim_ascii_start().starts_with(b"{")
+                    && Message::parse(bytes, self.limits.json_depth).is_err() =>
+            {
+                Event::Nothing
+            }
+            line => self.line(line),
+        }
+    }
+
     fn complete(&mut self, line: &[u8]) -> Event {
         match line.trim_ascii_start().first() {
             Some(b'{') => {}
@@ -98,33 +120,27 @@ impl Receiver {
 
     /// A batch (MCP 2025-03-26 only): each element is a message of its own.
     fn batch(&mut self, line: &[u8]) -> Event {
-        /// Most messages in one batch.
-        const MOST: usize = 50;
-        let elements: Vec<&RawValue> = match serde_json::from_slice(line) {
-            Ok(elements) => elements,
-            Err(_) => return self.noise(line),
+        let elements = match serde_json::from_slice(line) {
+            Ok(Batch(elements)) if !elements.is_empty() => elements,
+            _ => return self.noise(line),
         };
-        if elements.is_empty() || elements.len() > MOST {
-            return self.noise(line);
-        }
-        // An answer to a request within a batch is the only event that must not be lost.
-        let mut last = Event::Nothing;
-        for element in elements {
-            let event = match element.get().as_bytes() {
-                bytes @ [b'{', ..] => self.complete(bytes),
-                bytes => self.noise(bytes),
-            };
-            if !matches!(event, Event::Nothing) {
-                last = event;
-            }
-        }
-        last
+        let each = |element: &RawValue| match element.get().as_bytes() {
+            bytes @ [b'{', ..] => self.complete(bytes),
+            bytes => self.noise(bytes),
+        };
+        Event::Several(elements.into_iter().map(each).collect())
     }
 
     fn message(&mut self, message: Message<'_>) -> Event {
         match message {
             Message::Reply { id, result } => self.reply(id.get(), result),
-            Message::Request { id, method } => Event::Answer(answer(id, &method)),
+            Message::Request { id, method } if can_be_answered(id) => {
+                Event::Answer(answer(id, &method))
+            }
+            Message::Request { .. } => {
+                self.counters.unanswered.fetch_add(1, Ordering::Relaxed);
+                Event::Nothing
+            }
             Message::Notification { method, params } => self.notification(&method, params),
         }
     }
@@ -173,7 +189,7 @@ impl Receiver {
     /// A message that breaks the rules fails the call that it answers; it is noise if it answers
     /// none.
     fn unreadable(&mut self, line: &[u8], reason: &str) -> Event {
-        let Some(id) = id::of_unreadable_reply(line) else {
+        let Unreadable::Reply(id) = id::of_unreadable(line) else {
             return self.noise(line);
         };
         self.counters.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -190,12 +206,14 @@ impl Receiver {
     fn too_long(&mut self, head: &[u8]) -> Event {
         self.counters.unreadable.fetch_add(1, Ordering::Relaxed);
         let error = error::too_large(self.limits.message_bytes);
-        match id::of_unreadable_reply(head) {
-            Some(id) => {
-                self.pending.complete(id, Err(error));
+        match id::of_unreadable(head) {
+            Unreadable::Reply(id) => {
+                if !self.pending.complete(id, Err(error)) {
+                    self.counters.late.fetch_add(1, Ordering::Relaxed);
+                }
             }
-            None if names_a_method(head) => {}
-            None => self
+            Unreadable::Method => {}
+            Unreadable::Unknown => self
                 .pending
                 .fail_all(&error.with_outcome(toolspan_core::Outcome::Unknown)),
         }
@@ -217,11 +235,45 @@ impl Receiver {
     }
 }
 
-/// Whether the start of an object shows a method among its outermost members.
-fn names_a_method(head: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(head);
-    let before_params = text.split("\"params\"").next().unwrap_or_default();
-    before_params.contains("\"method\"") && !before_params.contains("\"result\"")
+/// The elements of a batch, taken apart no further. Reading stops at the first one too many, so
+/// that a long line of small elements takes no more memory than the line.
+struct Batch<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Batch<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(BatchVisitor)
+    }
+}
+
+struct BatchVisitor;
+
+impl<'de> serde::de::Visitor<'de> for BatchVisitor {
+    type Value = Batch<'de>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a batch of at most 50 messages")
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        /// Most messages in one batch.
+        const MOST: usize = 50;
+        let mut elements = Vec::new();
+        while let Some(element) = list.next_element()? {
+            if elements.len() == MOST {
+                return Err(serde::de::Error::invalid_length(MOST + 1, &self));
+            }
+            elements.push(element);
+        }
+        Ok(Batch(elements))
+    }
+}
+
+/// Whether a request's id is what an id must be (MCP 2025-11-25, "Requests": a string or a whole
+/// number), and short enough to be sent back.
+fn can_be_answered(id: &RawValue) -> bool {
+    let id = id.get();
+    id.len() <= REQUEST_ID_BYTES
+        && id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
 /// The answer to a request of the server. This client advertises nothing, so a ping is all that it
@@ -264,14 +316,17 @@ fn log(params: &RawValue) -> Event {
     let Ok(params) = serde_json::from_str::<Value>(params.get()) else {
         return Event::Nothing;
     };
-    let level = params
+    let mut level = params
         .get("level")
         .and_then(Value::as_str)
         .unwrap_or("info")
         .to_owned();
-    match params.get("data") {
-        Some(Value::String(text)) => Event::Log(level, text.clone()),
-        Some(data) => Event::Log(level, data.to_string()),
-        None => Event::Nothing,
-    }
+    let mut text = match params.get("data") {
+        Some(Value::String(text)) => text.clone(),
+        Some(data) => data.to_string(),
+        None => return Event::Nothing,
+    };
+    text.truncate(text.floor_char_boundary(LOG_BYTES));
+    level.truncate(level.floor_char_boundary(LEVEL_BYTES));
+    Event::Log(level, text)
 }

@@ -3,9 +3,9 @@
 //! A slot is open until a reply, the death of the connection or its own caller ends it; the others
 //! then find it ended. Progress is a cell that keeps the latest report only.
 
-#[cfg(loom)]
+#[cfg(toolspan_loom)]
 use loom::sync::{Mutex, MutexGuard};
-#[cfg(not(loom))]
+#[cfg(not(toolspan_loom))]
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -19,7 +19,7 @@ pub(crate) enum Arrival<P, R> {
 }
 
 /// The meeting point of one caller and the reader. Short critical sections only; the lock is never
-/// held while a waker runs.
+/// held while a waker runs or is dropped: the last waker of a task drops the task.
 #[derive(Debug)]
 pub(crate) struct Slot<P, R> {
     state: Mutex<State<P, R>>,
@@ -101,9 +101,14 @@ impl<P, R> Slot<P, R> {
             End::Open => state.end = End::Open,
             End::Over => {}
         }
-        match &mut state.waker {
-            Some(waker) => waker.clone_from(context.waker()),
-            none => *none = Some(context.waker().clone()),
+        let is_known = state
+            .waker
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(context.waker()));
+        if !is_known {
+            let old = state.waker.replace(context.waker().clone());
+            drop(state);
+            drop(old);
         }
         Poll::Pending
     }
@@ -112,10 +117,11 @@ impl<P, R> Slot<P, R> {
     /// told.
     pub(crate) fn abandon(&self) -> bool {
         let mut state = self.lock();
-        let open = matches!(state.end, End::Open);
-        state.end = End::Over;
-        state.waker = None;
-        open
+        let end = std::mem::replace(&mut state.end, End::Over);
+        let waker = state.waker.take();
+        drop(state);
+        drop(waker);
+        matches!(end, End::Open)
     }
 
     /// Says that a byte of the call's frame was written.
@@ -129,7 +135,7 @@ impl<P, R> Slot<P, R> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(toolspan_loom)))]
 mod tests {
     use super::*;
 
@@ -168,7 +174,7 @@ mod tests {
     }
 }
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, toolspan_loom))]
 mod models {
     use super::*;
     use loom::sync::Arc;

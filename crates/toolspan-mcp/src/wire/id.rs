@@ -12,12 +12,21 @@ pub(crate) fn ours(id: &str) -> Option<u64> {
     if canonical { digits.parse().ok() } else { None }
 }
 
-/// The id of a reply in a text that is cut, too deep or no JSON at all.
-///
-/// Looks for the members `id` and `method` of the outermost object, without recursion. A text with
-/// a method is no reply, whatever its id. Finds nothing rather than something wrong: an `id` inside
-/// a string or an inner object does not count.
-pub(crate) fn of_unreadable_reply(text: &[u8]) -> Option<u64> {
+/// What a text that is cut, too deep or no JSON at all was meant to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// The reply to this request of ours.
+    Reply(u64),
+    /// A request or a notification of the server, whatever its id.
+    Method,
+    /// It cannot be known.
+    Unknown,
+}
+
+/// Looks for the members `id`, `method` and `params` of the outermost object, without recursion.
+/// Finds nothing rather than something wrong: a member inside a string or an inner object does not
+/// count.
+pub(crate) fn of_unreadable(text: &[u8]) -> Unreadable {
     let mut scan = Scan { text, at: 0 };
     let (mut depth, mut found) = (0_usize, None);
     while let Some(byte) = scan.next() {
@@ -30,7 +39,7 @@ pub(crate) fn of_unreadable_reply(text: &[u8]) -> Option<u64> {
                     continue;
                 }
                 match key {
-                    b"method" => return None,
+                    b"method" | b"params" => return Unreadable::Method,
                     b"id" if found.is_none() => found = Some(scan.scalar()),
                     _ => {}
                 }
@@ -43,6 +52,7 @@ pub(crate) fn of_unreadable_reply(text: &[u8]) -> Option<u64> {
     found
         .and_then(|scalar| std::str::from_utf8(scalar).ok())
         .and_then(ours)
+        .map_or(Unreadable::Unknown, Unreadable::Reply)
 }
 
 struct Scan<'a> {
@@ -132,8 +142,8 @@ mod tests {
             b"{\"id\":12,\"result\":\"\xff\xfe",
         ] {
             assert_eq!(
-                of_unreadable_reply(text),
-                Some(12),
+                of_unreadable(text),
+                Unreadable::Reply(12),
                 "{}",
                 String::from_utf8_lossy(text)
             );
@@ -141,11 +151,22 @@ mod tests {
     }
 
     #[test]
-    fn inner_ids_requests_and_plain_text_give_nothing() {
+    fn a_text_with_a_method_or_parameters_is_no_reply() {
+        for text in [
+            &br#"{"id":12,"method":"sampling/createMessage","params":["#[..],
+            br#"{"jsonrpc":"2.0","id":12,"params":{"text":""#,
+            br#"{"method":"notifications/message","params":{"data":""#,
+        ] {
+            assert_eq!(of_unreadable(text), Unreadable::Method);
+        }
+    }
+
+    #[test]
+    fn inner_ids_and_plain_text_give_nothing() {
         for text in [
             &br#"{"result":{"id":12}}"#[..],
-            br#"{"id":12,"method":"sampling/createMessage","params":["#,
-            br#"{"text":"\"id\":12"}"#,
+            br#"{"result":{"method":"x","params":{}}}"#,
+            br#"{"text":"\"id\":12,\"method\":1"}"#,
             br#"[{"id":12}]"#,
             b"listening, id: 12",
             br#"{"id"#,
@@ -153,8 +174,8 @@ mod tests {
             b"",
         ] {
             assert_eq!(
-                of_unreadable_reply(text),
-                None,
+                of_unreadable(text),
+                Unreadable::Unknown,
                 "{}",
                 String::from_utf8_lossy(text)
             );
