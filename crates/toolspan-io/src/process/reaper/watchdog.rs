@@ -14,7 +14,7 @@ use crate::process::system::{above_standard, isolate, write_without_signal};
 /// Reads lines about children, and ends them at the end of its input.
 const SCRIPT: &str = include_str!("watchdog.sh");
 
-/// Every Unix has it.
+/// Where every Unix has it; only the barest containers do not.
 pub(super) const SHELL: &str = "/bin/sh";
 
 /// Bytes kept for a watchdog that does not read: some 10,000 children. Beyond that it is given up.
