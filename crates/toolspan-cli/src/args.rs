@@ -11,7 +11,7 @@ const LONGEST_TIMEOUT: f64 = 366.0 * 86_400.0;
 
 /// Calls the tools of MCP servers from the shell.
 #[derive(Debug, Parser)]
-#[command(name = "toolspan", version, about, max_term_width = 100)]
+#[command(name = "toolspan", version, max_term_width = 100)]
 #[command(disable_help_subcommand = true, after_help = EXIT_CODES)]
 pub(crate) struct CommandLine {
     #[command(flatten)]
@@ -107,14 +107,11 @@ pub(crate) struct With<T: Args> {
     pub(crate) global: Global,
 }
 
-/// When output is coloured.
+/// When output is coloured: on a terminal that shows colour, always, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that shows colour
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 

@@ -36,7 +36,7 @@ fn print(output: &Output, tool: &RegisteredTool) {
     let parameters = schema::signature(&definition.input);
     output.line(&format!("{name}{}", sanitise::for_people(&parameters)));
     for line in sanitise::for_people(definition.description.trim()).lines() {
-        output.line(&format!("  {}", line.trim_end()));
+        output.line(format!("  {line}").trim_end());
     }
     heading("Origin");
     let original = sanitise::one_line(&definition.name, 200);

@@ -78,9 +78,9 @@ impl Output {
         self.write(&format!("{text}\n"));
     }
 
-    /// Writes one line of JSON to stdout.
+    /// Writes one line of JSON to stdout; on a terminal without what could steer it.
     pub(crate) fn json(&self, value: &Value) {
-        self.write(&format!("{value}\n"));
+        self.write(&self.shown(&format!("{value}\n")));
     }
 
     /// Says something on stderr, unless nothing but errors is wanted.

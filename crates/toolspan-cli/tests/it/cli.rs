@@ -1,0 +1,205 @@
+//! How does a test run the program? In a folder of its own, with an environment of its own.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolspan_testkit::Fault;
+
+/// The program that is tested.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_toolspan");
+
+/// A folder with a config, and the program run in it.
+pub(crate) struct Cli {
+    folder: TempDir,
+}
+
+/// How the program ended.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The entry of a config for the demo's own server.
+pub(crate) fn demo_server() -> Value {
+    json!({"command": BINARY, "args": ["demo-server"]})
+}
+
+impl Cli {
+    /// A folder without a config.
+    pub(crate) fn bare() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    /// A folder with these servers in its config.
+    pub(crate) fn with_servers(servers: Value) -> Self {
+        let cli = Self::bare();
+        // Indented, so that lines and columns in errors do not depend on where the programs are.
+        let config = json!({"mcpServers": servers});
+        cli.write("toolspan.json", &format!("{config:#}"));
+        cli
+    }
+
+    /// A folder with the demo's server.
+    pub(crate) fn with_demo() -> Self {
+        Self::with_servers(json!({"demo": demo_server()}))
+    }
+
+    /// A folder with one server that misbehaves.
+    pub(crate) fn with_fault(fault: &Fault) -> Self {
+        Self::with_servers(json!({"bad": fault.config_entry()}))
+    }
+
+    /// A folder with an honest server whose tools have these definitions.
+    pub(crate) fn with_tools(tools: &Value) -> Self {
+        let steps = [json!({"set": {"tools": tools}}), json!("serve")];
+        Self::with_servers(json!({"box": Fault::script(steps).config_entry()}))
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("the folder is writable");
+    }
+
+    /// The program, not yet started: without input, in the folder, with its config if there is one.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test starts the program that it tests"
+    )]
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(BINARY);
+        command
+            .args(arguments)
+            .current_dir(self.folder())
+            .env_clear()
+            .env("HOME", self.folder())
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if self.path("toolspan.json").exists() {
+            command.env("TOOLSPAN_CONFIG", "toolspan.json");
+        }
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        let output = self
+            .command(arguments)
+            .output()
+            .expect("the program starts");
+        self.ran(output)
+    }
+
+    /// Runs the program with this on its standard input.
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut command = self.command(arguments);
+        let mut child: Child = command
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::thread::scope(|scope| {
+            // A program that ends without reading all is seen by its exit code.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            self.ran(child.wait_with_output().expect("the program ends"))
+        })
+    }
+
+    pub(crate) fn ran(&self, output: Output) -> Ran {
+        let text = |bytes: Vec<u8>| self.steady(&String::from_utf8(bytes).expect("UTF-8"));
+        Ran {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// The text without what differs from run to run: paths, times, process ids.
+    fn steady(&self, text: &str) -> String {
+        let faults = toolspan_testkit::faults_binary();
+        let text = text
+            .replace(&*faults.to_string_lossy(), "[FAULTS]")
+            .replace(BINARY, "[TOOLSPAN]")
+            .replace(&*self.folder().to_string_lossy(), "[FOLDER]")
+            .replace(env!("CARGO_PKG_VERSION"), "[VERSION]");
+        let text = number(&text, "\"duration_ms\":", "");
+        let text = number(&text, "", " ms");
+        // Reports that come between two turns of the caller may come as one.
+        let text = number(&text, "; ", " progress reports");
+        number(&text, "process ", "")
+    }
+}
+
+/// The text with the numbers between these words replaced by `[N]`; so are the blanks that line
+/// them up in columns.
+fn number(text: &str, before: &str, after: &str) -> String {
+    let mut steady = String::new();
+    let mut rest = text;
+    while let Some(digits) = rest.find(|char: char| char.is_ascii_digit()) {
+        let (head, tail) = rest.split_at(digits);
+        let length = tail.find(|char: char| !(char.is_ascii_digit() || char == '.'));
+        let (value, tail) = tail.split_at(length.unwrap_or(tail.len()));
+        if head.ends_with(before) && tail.starts_with(after) {
+            let trimmed = head.trim_end_matches(' ');
+            let blank = if trimmed == head { "" } else { " " };
+            steady.push_str(&format!("{trimmed}{blank}[N]"));
+        } else {
+            steady.push_str(head);
+            steady.push_str(value);
+        }
+        rest = tail;
+    }
+    steady + rest
+}
+
+impl Ran {
+    /// The only line of stdout as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "one line: {self}");
+        self.json_lines().remove(0)
+    }
+
+    /// Each line of stdout as JSON.
+    #[track_caller]
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        // Numbers that differ from run to run are no JSON any more.
+        let parse = |line: &str| serde_json::from_str(&line.replace("[N]", "0"));
+        self.stdout
+            .lines()
+            .map(|line| parse(line).expect("a line of JSON"))
+            .collect()
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let code = self
+            .code
+            .map_or("by a signal".to_owned(), |code| code.to_string());
+        write!(formatter, "exit {code}\n--- stdout\n{}", self.stdout)?;
+        write!(formatter, "--- stderr\n{}", self.stderr)
+    }
+}
+
+/// A `--server` line that plays a ready-made fault.
+pub(crate) fn server_line(fault: &str) -> String {
+    format!(
+        "{} --fault {fault}",
+        toolspan_testkit::faults_binary().display()
+    )
+}

@@ -1,0 +1,70 @@
+//! What is said when a server misbehaves? The whole text a user sees.
+
+use insta::assert_snapshot;
+use serde_json::json;
+use toolspan_testkit::Fault;
+
+use crate::cli::Cli;
+
+#[test]
+fn a_server_that_exits_at_once_is_exit_3_with_its_last_words() {
+    let cli = Cli::with_fault(&Fault::named("exit_with_stderr"));
+    assert_snapshot!(cli.run(&["call", "bad__echo", "text=a"]));
+    let error = cli.run(&["call", "bad__echo", "text=a", "--json"]).json()["error"].clone();
+    assert_eq!(
+        (&error["kind"], &error["outcome"]),
+        (&json!("startup"), &json!("not_sent"))
+    );
+}
+
+#[test]
+fn a_program_that_is_not_there_is_exit_3() {
+    let cli = Cli::with_servers(json!({"bad": {"command": "no-such-program-here"}}));
+    assert_snapshot!(cli.run(&["call", "bad__echo"]));
+}
+
+#[test]
+fn a_server_that_never_answers_meets_its_connect_limit() {
+    let mut entry = Fault::named("never_answer_initialize").config_entry();
+    entry["timeouts"] = json!({"connect": 0.5});
+    let cli = Cli::with_servers(json!({"bad": entry}));
+    assert_snapshot!(cli.run(&["call", "bad__echo", "text=a"]));
+}
+
+#[test]
+fn a_server_that_dies_during_a_call_leaves_the_outcome_open() {
+    assert_snapshot!(Cli::with_fault(&Fault::named("exit_on_call")).run(&[
+        "call",
+        "bad__echo",
+        "text=a"
+    ]));
+}
+
+#[test]
+fn a_reply_that_cannot_be_read_fails_its_own_call() {
+    let cli = Cli::with_fault(&Fault::named("invalid_json_with_id"));
+    assert_snapshot!(cli.run(&["call", "bad__echo", "text=a"]));
+}
+
+#[test]
+fn noise_on_stdout_does_not_disturb_a_call() {
+    let cli = Cli::with_fault(&Fault::named("noise_between"));
+    assert_eq!(cli.run(&["call", "bad__echo", "text=a"]).stdout, "a\n");
+}
+
+#[test]
+fn what_a_server_logs_is_said_when_it_is_asked_for() {
+    let log = json!({"jsonrpc": "2.0", "method": "notifications/message",
+        "params": {"level": "info", "data": "almost \u{1b}[31mthere"}});
+    let cli = Cli::with_fault(&Fault::script([
+        json!({"expect": "tools/call"}),
+        json!({"send": log}),
+        json!({"send": {"jsonrpc": "2.0", "id": "$id", "result": {"content": []}}}),
+        json!("serve"),
+    ]));
+    assert_eq!(cli.run(&["call", "bad__echo", "text=a"]).stderr, "");
+    assert_eq!(
+        cli.run(&["call", "bad__echo", "text=a", "-v"]).stderr,
+        "bad: info: almost there\n"
+    );
+}

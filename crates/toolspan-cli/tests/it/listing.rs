@@ -1,0 +1,158 @@
+//! `tools` and `describe`.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use toolspan_testkit::Fault;
+
+use crate::cli::{Cli, demo_server};
+
+#[test]
+fn tools_are_listed_in_a_table() {
+    assert_snapshot!(Cli::with_demo().run(&["tools"]));
+}
+
+#[test]
+fn a_pattern_picks_by_part_or_by_glob() {
+    let cli = Cli::with_demo();
+    let names = |pattern: &str| -> Vec<Value> {
+        let listed = cli.run(&["tools", pattern, "--json"]).json();
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].clone())
+            .collect()
+    };
+    assert_eq!(names("O__AD"), [json!("demo__add")]);
+    assert_eq!(names("*__f*"), [json!("demo__fail")]);
+    assert!(names("nothing").is_empty());
+}
+
+#[test]
+fn a_pattern_without_a_match_is_said_and_is_no_failure() {
+    assert_snapshot!(Cli::with_demo().run(&["tools", "nothing"]));
+}
+
+#[test]
+fn json_has_the_members_of_the_contract() {
+    let listed = Cli::with_demo().run(&["tools", "--json"]).json();
+    let add = &listed[1];
+    let keys: Vec<&String> = add.as_object().unwrap().keys().collect();
+    let expected = [
+        "name",
+        "toolbox",
+        "original_name",
+        "description",
+        "input_schema",
+        "output_schema",
+        "annotations",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(
+        (&add["name"], &add["original_name"]),
+        (&json!("demo__add"), &json!("add"))
+    );
+    assert_eq!(add["output_schema"]["required"], json!(["sum"]));
+    assert_eq!(add["annotations"]["readOnlyHint"], json!(true));
+    assert_eq!(listed[0]["output_schema"], Value::Null);
+}
+
+#[test]
+fn formats_are_the_tools_field_of_their_api() {
+    let cli = Cli::with_demo();
+    let openai = cli.run(&["tools", "add", "--format", "openai"]).json();
+    assert_eq!(openai[0]["type"], "function");
+    assert_eq!(openai[0]["function"]["name"], "demo__add");
+    assert_eq!(
+        openai[0]["function"]["parameters"]["required"],
+        json!(["a", "b"])
+    );
+    let mcp = cli.run(&["tools", "add", "--format", "mcp"]).json();
+    assert_eq!(
+        (&mcp[0]["name"], mcp.as_array().unwrap().len()),
+        (&json!("demo__add"), 1)
+    );
+    assert_eq!(mcp[0]["inputSchema"]["required"], json!(["a", "b"]));
+}
+
+#[test]
+fn healthy_tools_are_listed_when_another_server_fails() {
+    let cli = Cli::with_servers(json!({
+        "gone": Fault::named("exit_with_stderr").config_entry(),
+        "demo": demo_server(),
+    }));
+    assert_snapshot!(cli.run(&["tools"]));
+    assert_eq!(
+        cli.run(&["tools", "--json"])
+            .json()
+            .as_array()
+            .map(Vec::len),
+        Some(6)
+    );
+}
+
+#[test]
+fn a_required_server_that_fails_is_exit_3_and_the_rest_is_listed() {
+    let mut gone = Fault::named("exit_with_stderr").config_entry();
+    gone["required"] = json!(true);
+    let cli = Cli::with_servers(json!({"gone": gone, "demo": demo_server()}));
+    assert_snapshot!(cli.run(&["tools"]));
+    let ran = cli.run(&["tools", "--json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["toolbox"]),
+        (Some(3), &json!("gone"))
+    );
+}
+
+#[test]
+fn no_server_that_works_is_a_failure() {
+    assert_snapshot!(Cli::with_fault(&Fault::named("exit_with_stderr")).run(&["tools"]));
+}
+
+#[test]
+fn a_config_with_nothing_switched_on_is_exit_2() {
+    let mut demo = demo_server();
+    demo["disabled"] = json!(true);
+    let ran = Cli::with_servers(json!({"demo": demo})).run(&["tools", "--json"]);
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["kind"]),
+        (Some(2), &json!("config"))
+    );
+}
+
+#[test]
+fn describe_shows_arguments_result_effects_and_origin() {
+    assert_snapshot!(Cli::with_demo().run(&["describe", "add"]));
+}
+
+#[test]
+fn describe_shows_defaults_enums_and_references() {
+    let cli = Cli::with_tools(&json!([{
+        "name": "search",
+        "description": "Searches.\n\nIn everything, \u{1b}[31mred\u{1b}[0m too.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What to look for"},
+                "order": {"enum": ["new", "best"], "default": "best"},
+                "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}},
+                "limit": {"type": ["integer", "null"], "default": 10},
+            },
+            "required": ["query"],
+            "$defs": {"tag": {"type": "string"}},
+        },
+    }]));
+    assert_snapshot!(cli.run(&["describe", "box.search"]));
+}
+
+#[test]
+fn describe_as_json_is_the_element_of_the_list() {
+    let cli = Cli::with_demo();
+    let listed = cli.run(&["tools", "add", "--json"]).json();
+    assert_eq!(cli.run(&["describe", "add", "--json"]).json(), listed[0]);
+}
+
+#[test]
+fn describe_of_an_unknown_tool_is_exit_4_with_the_nearest_names() {
+    assert_snapshot!(Cli::with_demo().run(&["describe", "demo__ad"]));
+}

@@ -1,0 +1,14 @@
+//! Does the program do what its contract says? Each test runs the real binary as a process.
+
+mod batch;
+mod call;
+mod cli;
+mod command_line;
+mod config;
+mod demo;
+mod faults;
+mod listing;
+mod names;
+mod signals;
+mod status;
+mod terminal;
