@@ -138,7 +138,7 @@ fn with_digits(name: &str, origin: &Origin<'_>) -> String {
     format!("{kept}_{digits}")
 }
 
-/// The names nearest to a wrong one, best first, at most `count`; none that has nothing in common.
+/// The names nearest to a wrong one, best first, at most `count`.
 ///
 /// ```
 /// let names = ["time__get_current_time", "time__convert_time", "git__log"];
@@ -169,7 +169,6 @@ pub fn nearest<'a>(
             let whole = strsim::jaro_winkler(&wrong, &lower);
             (whole.max(strsim::jaro_winkler(&wrong, tail)), name)
         })
-        .filter(|(score, _)| *score > 0.7)
         .collect();
     scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     scored

@@ -112,11 +112,13 @@ impl Host {
         arguments: Value,
         options: CallOptions,
     ) -> Result<Observation> {
+        self.refuse_closed()?;
         let asked = tokio::time::Instant::now();
         let (tool, options) = match self.known(tool) {
             Some(tool) => (tool, options),
             None => {
-                let tool = self.find_within(tool, options.clone()).await?;
+                let found = self.find_within(tool, options.clone()).await;
+                let tool = found.map_err(|error| error.in_tool(tool))?;
                 let left = options
                     .timeout
                     .map(|timeout| timeout.saturating_sub(asked.elapsed()));

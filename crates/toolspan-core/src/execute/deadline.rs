@@ -5,8 +5,10 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, Limit};
+use crate::guard::outcome::Outcome;
 use crate::{Error, ErrorKind, Result};
 
 /// How a piece of work ended.
@@ -42,6 +44,13 @@ async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
     let mut cancelled = pin!(context.cancel().map(|token| token.cancelled()));
     let mut timer: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|task| {
+        // What was cancelled while it waited for a place is not sent any more.
+        let is_cancelled = context
+            .cancel()
+            .is_some_and(CancellationToken::is_cancelled);
+        if is_cancelled && context.outcome() == Outcome::NotSent {
+            return Poll::Ready(End::Cancelled);
+        }
         if let Poll::Ready(result) = work.as_mut().poll(task) {
             return Poll::Ready(End::Done(result));
         }

@@ -71,10 +71,9 @@ impl Snapshot {
             .into_iter()
             .map(str::to_owned)
             .collect();
-        let hint = match (near.is_empty(), self.tools().is_empty()) {
-            (false, _) => format!("did you mean {}?", near.join(", ")),
-            (true, false) => "list the tools to see their names".to_owned(),
-            (true, true) => "no toolbox has a usable tool; look at the status".to_owned(),
+        let hint = match near.is_empty() {
+            false => format!("the nearest names are {}", near.join(", ")),
+            true => "no toolbox has a usable tool; look at the status".to_owned(),
         };
         let message = format!("there is no tool called {}", quoted(wanted));
         Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)

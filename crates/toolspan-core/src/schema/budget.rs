@@ -12,7 +12,9 @@ use super::measure::bytes;
 /// The counted work of one check, an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Schemas applied, over all places of the value, and the work of matching patterns.
+    /// Schemas applied, over all places of the value.
+    pub(super) applied: u64,
+    /// The same, and the work of matching patterns.
     pub(super) evaluations: u64,
     /// Schemas applied at the busiest place.
     pub(super) busiest: u64,
@@ -28,11 +30,13 @@ struct Load {
 /// `maximum`, so this takes a bounded time too.
 pub(super) fn count(graph: &Graph, costs: &Costs, value: &Value, maximum: u64) -> Option<Work> {
     let mut work = Work {
+        applied: 0,
         evaluations: 0,
         busiest: 0,
     };
     let mut open = vec![(value, Rc::new(load(graph, costs, vec![(0, 1)])))];
     while let Some((place, here)) = open.pop() {
+        work.applied = work.applied.saturating_add(here.total);
         work.evaluations = work.evaluations.saturating_add(here.total);
         work.busiest = work.busiest.max(here.total);
         if let Value::String(text) = place {
@@ -50,6 +54,7 @@ pub(super) fn count(graph: &Graph, costs: &Costs, value: &Value, maximum: u64) -
                     let own = matching(&here, name, |id| graph.node(id).map(|node| node.name_cost));
                     let rules =
                         matching(&names, name, |id| graph.node(id).map(|node| node.text_cost));
+                    work.applied = work.applied.saturating_add(names.total);
                     for more in [names.total, own, rules] {
                         work.evaluations = work.evaluations.saturating_add(more);
                     }

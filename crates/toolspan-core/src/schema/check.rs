@@ -12,7 +12,7 @@ use super::violation::{Violation, Violations};
 use super::wording::kind_of;
 
 /// Schemas applied in a check that is still explained in full; beyond, the first violation only.
-const EXPLAINED_EVALUATIONS: u64 = 100_000;
+const EXPLAINED_APPLIED: u64 = 100_000;
 /// Bytes that explaining alternatives may copy; beyond, the violation is not explained.
 const EXPLAINED_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -99,6 +99,7 @@ fn violations(
     let (costs, limits) = (&definition.costs, &definition.limits);
     let work = budget::count(&definition.graph, costs, value, limits.evaluations);
     let work = work.unwrap_or(Work {
+        applied: u64::MAX,
         evaluations: u64::MAX,
         busiest: u64::MAX,
     });
@@ -108,7 +109,7 @@ fn violations(
         return Violations::new(vec![unexplained(value)], None);
     }
     let explain = explain::Explain::new(definition);
-    if work.evaluations > EXPLAINED_EVALUATIONS {
+    if work.applied > EXPLAINED_APPLIED {
         let first = compiled.validator.validate(value).err();
         let listed = first.map_or_else(|| vec![unexplained(value)], |error| explain.error(&error));
         return Violations::new(listed, None);

@@ -19,6 +19,7 @@
 
 mod budget;
 mod cache;
+mod caps;
 mod check;
 mod coerce;
 mod compile;

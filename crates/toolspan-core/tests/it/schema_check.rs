@@ -337,14 +337,17 @@ fn text_that_a_pattern_could_take_minutes_for_is_refused_before_matching() {
 #[test]
 fn large_arrays_and_extreme_numbers_are_checked() {
     let unique = schema(json!({"properties": {"a": {"uniqueItems": true}}}));
-    let mut items: Vec<u32> = (0..1_000_000).collect();
-    unique.check(&json!({"a": items})).expect("matches");
-    items.push(0);
-    let found = violations(&unique, &json!({"a": items})).to_string();
+    let mut items: Vec<Value> = (0..1_000_000).map(Value::from).collect();
+    items.push(Value::from(0));
+    let mut value = json!({"a": null});
+    value["a"] = Value::Array(items);
+    let found = violations(&unique, &value).to_string();
     assert!(
         found.contains("expected no item twice, found an array of 1000001 items"),
         "{found}"
     );
+    value["a"].as_array_mut().expect("an array").pop();
+    unique.check(&value).expect("matches");
 
     let extreme = json!({"properties": {
         "tiny": {"multipleOf": 1e-300}, "text": {"minLength": 1e30}, "big": {"maximum": 1e308}}});
@@ -462,7 +465,7 @@ fn schemas_at_the_limits_need_less_than_a_mebibyte_of_stack() {
         for (length, wrap) in wraps {
             let levels = match length {
                 60 => 5,
-                1 => 9,
+                1 => 8,
                 _ => 14,
             };
             let mut definitions = serde_json::Map::new();

@@ -162,7 +162,7 @@ fn use_everywhere(raw: Value, value: &Value) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_json_can_be_given_as_a_schema_or_a_value(raw in document(), value in document()) {

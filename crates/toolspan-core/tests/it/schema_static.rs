@@ -275,7 +275,7 @@ fn long_lists_are_refused() {
     refused(many, "`subschemas` of 10000");
     for huge in [
         json!({"enum": numbers(1_000_000)}),
-        json!({"required": names(1_000_000)}),
+        json!({"required": names(100_000)}),
         json!({"properties": properties(100_000)}),
         json!({"description": "x".repeat(5_000_000)}),
     ] {

@@ -52,7 +52,8 @@ pub struct Launch {
     pub cwd: Option<PathBuf>,
     /// Bytes of standard error kept, the newest ones: 64 KiB by default.
     pub stderr_bytes: usize,
-    /// The child's file creation mask: `0o077` by default; `None` leaves the host's.
+    /// The child's file creation mask. Default `None`: the host's, as users expect of files that a
+    /// server writes for them.
     pub umask: Option<u32>,
 }
 
@@ -70,7 +71,7 @@ impl Launch {
             parent_env: Arc::default(),
             cwd: None,
             stderr_bytes: Self::STDERR_BYTES,
-            umask: Some(0o077),
+            umask: None,
         }
     }
 

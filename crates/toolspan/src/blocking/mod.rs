@@ -3,6 +3,9 @@
 //! One thread of the process owns the runtime that all blocking hosts share; a caller waits on its
 //! own thread for the same future that an asynchronous caller would await.
 
+/// Parts for benchmarks of this workspace; not covered by any promise of compatibility.
+#[doc(hidden)]
+pub mod bench;
 mod home;
 mod host;
 mod wait;
