@@ -7,6 +7,8 @@ use toolspan_core::guard::{Redactor, Secret};
 pub(super) const HIDDEN: &str = "[redacted]";
 /// A secret shorter than this is not searched and replaced: the whole text that has it is hidden.
 const SHORT: usize = 8;
+/// With more secrets than this no text of a server is shown: each is looked for in each text.
+const MOST_SHOWN: usize = 256;
 
 /// Collects secret values; none is empty and none is there twice.
 #[derive(Default)]
@@ -60,14 +62,16 @@ pub(super) struct Hider<'a> {
 
 impl<'a> Hider<'a> {
     pub(super) fn new(secrets: &'a [Secret]) -> Self {
-        let redactor = Redactor::new(secrets.iter().map(Secret::reveal));
+        let redactor = Redactor::new(secrets.iter().take(MOST_SHOWN).map(Secret::reveal));
         Self { secrets, redactor }
     }
 
     /// A text as it may be shown.
     pub(super) fn hide(&self, text: &str) -> String {
         let mut values = self.secrets.iter().map(Secret::reveal);
-        if values.any(|value| value == text || (value.len() < SHORT && text.contains(value))) {
+        if self.secrets.len() > MOST_SHOWN
+            || values.any(|value| value == text || (value.len() < SHORT && text.contains(value)))
+        {
             return HIDDEN.to_owned();
         }
         self.redactor.redact(text).into_owned()
@@ -140,5 +144,13 @@ mod tests {
         assert_eq!(hider.hide("x=long-enough-secret"), "x=[redacted]");
         assert_eq!(hider.hide("long-enough-secret"), HIDDEN);
         assert_eq!(hider.hide("plain"), "plain");
+    }
+
+    #[test]
+    fn with_very_many_secrets_nothing_is_shown() {
+        let secrets: Vec<Secret> = (0..=MOST_SHOWN)
+            .map(|number| Secret::new(format!("secret-number-{number}")))
+            .collect();
+        assert_eq!(Hider::new(&secrets).hide("plain"), HIDDEN);
     }
 }

@@ -66,8 +66,8 @@ impl<'a> Source<'a> {
     fn position(&self, at: usize) -> (u32, u32) {
         let line = self.lines.partition_point(|start| *start <= at).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        let before = self.text.as_bytes().get(start..at).unwrap_or_default();
-        let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
+        let before = self.text.get(start..at).unwrap_or_default();
+        let column = before.chars().count() + 1;
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         (narrow(line), narrow(column))
     }
