@@ -42,6 +42,9 @@ const FOR_TESTS: [&str; 2] = ["toolspan-faults", "toolspan-testkit"];
 /// Packages from outside that only these crates may depend on.
 const RESERVED: [(&str, &[&str]); 1] = [("rmcp", &["toolspan-cli", "toolspan-benches"])];
 
+/// What the tests of one crate may use beside that: the SDK is the peer of the engine's tests.
+const RESERVED_FOR_TESTS: [(&str, &str); 1] = [("rmcp", "toolspan-mcp")];
+
 /// One crate of the workspace with what it depends on.
 #[derive(Debug)]
 pub(super) struct Package {
@@ -139,8 +142,10 @@ fn objection(package: &Package, used: &Use, may: &[&str]) -> Option<&'static str
     let name = used.name.as_str();
     let reserved = RESERVED.iter().find(|(outside, _)| *outside == name);
     if let Some((_, users)) = reserved {
-        return (!users.contains(&package.name.as_str()))
-            .then_some("the client engine is ours; the SDK serves the demo and the benchmarks");
+        let tested = used.for_tests && RESERVED_FOR_TESTS.contains(&(name, &*package.name));
+        return (!tested && !users.contains(&package.name.as_str())).then_some(
+            "the client engine is ours; the SDK serves the demo, the benchmarks and the tests",
+        );
     }
     let is_ours = ARROWS.iter().any(|(ours, _)| *ours == name);
     let allowed = may.contains(&name) || (used.for_tests && FOR_TESTS.contains(&name));
@@ -184,9 +189,16 @@ mod tests {
     }
 
     #[test]
-    fn the_sdk_is_reserved_even_for_tests() {
+    fn the_sdk_is_reserved_even_for_tests_of_all_but_the_engine() {
         let tested = package("toolspan-mcp", &[("rmcp", Some("dev"))]);
-        assert_eq!(check(&[tested]).len(), 1);
+        assert!(check(&[tested]).is_empty());
+        for (name, kind) in [("toolspan-mcp", None), ("toolspan", Some("dev"))] {
+            assert_eq!(
+                check(&[package(name, &[("rmcp", kind)])]).len(),
+                1,
+                "{name}"
+            );
+        }
         assert!(check(&[package("toolspan-cli", &[("rmcp", None)])]).is_empty());
     }
 

@@ -6,7 +6,12 @@ use super::source::Source;
 const NAME: &str = "rmcp";
 
 /// Where the SDK may be named. This folder is left out, too: its rules name it as text.
-const MAY: [&str; 3] = ["benches/", "crates/toolspan-cli/src/demo/", "xtask/"];
+const MAY: [&str; 4] = [
+    "benches/",
+    "crates/toolspan-cli/src/demo/",
+    "crates/toolspan-mcp/tests/",
+    "xtask/",
+];
 
 /// No code outside those folders names the SDK.
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
@@ -21,7 +26,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
                     file: source.path.clone(),
                     line,
                     what: format!("`{NAME}` is named"),
-                    why: "the client engine is ours; the SDK serves the demo and the benchmarks",
+                    why: "the client engine is ours; the SDK serves the demo, the benchmarks and the differential tests",
                 })
                 .collect::<Vec<_>>()
         })
