@@ -9,6 +9,7 @@
 
 mod named;
 mod player;
-#[cfg(unix)]
+// It looks at /proc.
+#[cfg(target_os = "linux")]
 mod program;
 mod stage;
