@@ -88,13 +88,26 @@ fn assignment(word: &str) -> Option<(String, String)> {
 fn name(server: &StdioServer) -> String {
     let words: Vec<&str> = server.args.iter().map(String::as_str).collect();
     let program = stem(&server.command);
-    let what = launched(program, &words).unwrap_or(program);
+    let what = own_part(launched(program, &words).unwrap_or(program));
     let name: String = toolbox_prefix(what).chars().take(LONGEST_KEY).collect();
     let name = name.trim_matches(['_', '-']);
     match name {
         "" => "server".to_owned(),
         NATIVE => format!("{NATIVE}-server"),
         name => name.to_owned(),
+    }
+}
+
+/// A name without what only says that it is an MCP server: `mcp-server-time` gives `time`.
+fn own_part(name: &str) -> &str {
+    const HEADS: [&str; 5] = ["mcp-server-", "mcp_server_", "server-", "mcp-", "mcp_"];
+    const TAILS: [&str; 5] = ["-mcp-server", "_mcp_server", "-mcp", "_mcp", ".mcp"];
+    let head = HEADS.iter().find_map(|head| name.strip_prefix(head));
+    let tail = TAILS.iter().find_map(|tail| name.strip_suffix(tail));
+    match head.or(tail) {
+        // `mcp-server` itself says nothing else.
+        Some(part) if !part.is_empty() && part != "server" => part,
+        _ => name,
     }
 }
 
