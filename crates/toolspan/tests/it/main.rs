@@ -1,5 +1,11 @@
 //! Do the parts of the house work together, as a user of the library sees them?
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "what a test helper does not find fails its test"
+)]
+
 mod config_case;
 mod config_entry;
 mod config_file;
