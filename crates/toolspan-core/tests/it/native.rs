@@ -48,7 +48,7 @@ impl Tool for DivideTool {
 
 async fn call(tool: ToolboxTool, arguments: Value) -> toolspan_core::Result<Observation> {
     let snapshot = Snapshot::new(vec![support::source("native", vec![tool])]);
-    let tool = &snapshot.tools()[0];
+    let tool = snapshot.tools().first().expect("one tool");
     let gate = || Gate::new(1, 1, "limits.max_in_flight");
     let (toolbox, host) = (gate(), gate());
     let call = CallRequest::new(&*tool.name, arguments).validate(tool, &Limits::default())?;

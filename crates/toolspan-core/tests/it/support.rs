@@ -22,7 +22,8 @@ pub(crate) fn tool_of(
     executor: Arc<dyn ToolExecutor>,
 ) -> RegisteredTool {
     let tool = ToolboxTool::new(Arc::new(definition), executor);
-    Snapshot::new(vec![source("box", vec![tool])]).tools()[0].clone()
+    let snapshot = Snapshot::new(vec![source("box", vec![tool])]);
+    snapshot.tools().first().expect("one tool").clone()
 }
 
 /// A toolbox's part of a snapshot.
