@@ -36,4 +36,5 @@ pub use toolspan_core::{
     Tool, ToolAnnotations, ToolBox, ToolDefinition, ToolExecutor, ToolFailure, ToolboxTool,
     ValidCall,
 };
+pub use tokio_util::sync::CancellationToken;
 pub use toolspan_core::{guard, llm, name, observation, registry, schema, services, tool, toolbox};

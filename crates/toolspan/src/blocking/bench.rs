@@ -1,14 +1,33 @@
 //! The waiting of synchronous callers alone: what the benchmarks hold an engine without a host to.
 
+use tokio::runtime::Handle;
 use toolspan_core::Result;
 
 use super::{home, wait};
 
-/// Waits for a future as a call of the blocking host does.
-///
-/// # Errors
-///
-/// As a call of the blocking host, before its call begins.
-pub fn wait<F: Future>(future: F) -> Result<F::Output> {
-    wait::block_on(&home::handle()?, future)
+/// Waits on the runtime of the blocking hosts.
+#[derive(Debug)]
+pub struct Waiting {
+    home: Handle,
+}
+
+impl Waiting {
+    /// Starts the runtime's thread if need be.
+    ///
+    /// # Errors
+    ///
+    /// As the making of a blocking host.
+    pub fn begin() -> Result<Self> {
+        let home = home::handle()?;
+        Ok(Self { home })
+    }
+
+    /// Waits for a future as a call of the blocking host does.
+    ///
+    /// # Errors
+    ///
+    /// `usage` on a thread that runs asynchronous tasks.
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
+        wait::block_on(&self.home, future)
+    }
 }

@@ -1,0 +1,67 @@
+//! Do the examples at the root do what they show?
+
+use std::path::PathBuf;
+
+use toolspan_testkit::bin;
+
+/// An example that cargo built beside this test.
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let path = profile.join("examples").join(name);
+    assert!(
+        path.is_file(),
+        "{} is missing: cargo builds examples unless it is told to build single targets",
+        path.display()
+    );
+    path
+}
+
+/// What an example prints when it is given the demo's server.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test starts the program that it looks at"
+)]
+fn printed(name: &str) -> String {
+    let output = std::process::Command::new(example(name))
+        .arg(bin("toolspan"))
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {error}", output.status);
+    assert_eq!(error, "");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn call_a_tool_lists_calls_and_shows_a_mistake() {
+    insta::assert_snapshot!(printed("call_a_tool"));
+}
+
+#[test]
+fn own_tool_runs_a_struct_and_a_closure() {
+    insta::assert_snapshot!(printed("own_tool"));
+}
+
+#[test]
+fn blocking_calls_from_several_threads() {
+    let printed = printed("blocking");
+    // The threads end in any order.
+    let mut lines: Vec<&str> = printed.lines().collect();
+    lines.sort_unstable();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn model_loop_lets_a_model_correct_itself() {
+    insta::assert_snapshot!(printed("model_loop"));
+}
+
+#[test]
+fn progress_and_cancel_ends_the_call_and_not_the_server() {
+    let printed = printed("progress_and_cancel");
+    // A busy machine may show a later report than the first.
+    let (progress, rest) = printed.split_once('\n').unwrap();
+    assert!(progress.ends_with(" to go"), "{printed}");
+    assert_eq!(rest, "cancelled, outcome unknown\necho: still here\n");
+}
