@@ -295,7 +295,10 @@ impl Waiting<'_> {
         loop {
             let room = self.shared.outbox.room();
             match self.shared.outbox.send(frame, &self.slot) {
-                Sent::Taken => return Ok(()),
+                Sent::Taken => {
+                    self.note_begun();
+                    return Ok(());
+                }
                 Sent::Broken => {
                     let cause = self.shared.pending.closed();
                     return Err(not_sent(cause.unwrap_or_else(|| {
@@ -307,6 +310,15 @@ impl Waiting<'_> {
                     room.await;
                 }
             }
+        }
+    }
+
+    /// Tells the call, once a byte of it has left, that it may run from now on.
+    fn note_begun(&self) {
+        if let Some(context) = self.context
+            && self.slot.has_begun()
+        {
+            context.note_outcome(Outcome::Unknown);
         }
     }
 
@@ -344,6 +356,8 @@ impl Drop for Waiting<'_> {
         let was_open = self.slot.abandon();
         self.shared.pending.remove(self.id);
         if !was_open && self.slot.has_begun() {
+            // It may end as cancelled although its reply is here.
+            self.note_begun();
             return;
         }
         // Also when a reply came before the frame had left: nobody waits for what it would do.

@@ -13,9 +13,14 @@ use crate::error;
 ///
 /// `protocol` when the result is not an object.
 pub(crate) fn observation(result: &RawValue) -> Result<Observation> {
-    let mut members: Map<String, Value> = serde_json::from_str(result.get()).map_err(|error| {
-        error::protocol(format!("the result of the call cannot be read: {error}"))
-    })?;
+    let mut members: Map<String, Value> = serde_json::from_str(result.get())
+        .or_else(|error| {
+            without_half_characters(result.get())
+                .map_or(Err(error), |text| serde_json::from_str(&text))
+        })
+        .map_err(|error| {
+            error::protocol(format!("the result of the call cannot be read: {error}"))
+        })?;
     let mut observation = Observation::default();
     observation.content = match members.shift_remove("content") {
         None | Some(Value::Null) => Vec::new(),
@@ -30,6 +35,41 @@ pub(crate) fn observation(result: &RawValue) -> Result<Observation> {
     observation.structured = members.shift_remove("structuredContent");
     observation.extra = members;
     Ok(observation)
+}
+
+/// The text with each escaped half of a character replaced (U+FFFD), if there is one.
+///
+/// JSON may hold such halves (RFC 8259, section 8.2), and servers in JavaScript that cut texts send
+/// them; a `String` cannot.
+fn without_half_characters(text: &str) -> Option<String> {
+    /// An escape such as `\ud83d`, in bytes.
+    const ESCAPE: usize = 6;
+    let mut repaired = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        repaired.push_str(before);
+        let next = escape.get(ESCAPE..).and_then(surrogate);
+        let (kept, length) = match (surrogate(escape), next) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => {
+                (escape.get(..2 * ESCAPE), 2 * ESCAPE)
+            }
+            (Some(_), _) => (Some("\\ufffd"), ESCAPE),
+            // Any other escape; its second byte may be a backslash of its own.
+            (None, _) => (escape.get(..2), 2),
+        };
+        repaired.push_str(kept?);
+        rest = escape.get(length..)?;
+    }
+    repaired.push_str(rest);
+    (repaired != text).then_some(repaired)
+}
+
+/// The surrogate that an escape at the start of the text stands for.
+fn surrogate(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let unit = u16::from_str_radix(digits, 16).ok()?;
+    (0xD800..=0xDFFF).contains(&unit).then_some(unit)
 }
 
 #[cfg(test)]

@@ -7,4 +7,6 @@
 pub(crate) mod counters;
 pub(crate) mod pending;
 pub(crate) mod receive;
+#[cfg(test)]
+mod receive_properties;
 pub(crate) mod slot;

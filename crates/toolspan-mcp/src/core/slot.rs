@@ -174,47 +174,131 @@ mod tests {
     }
 }
 
+/// Every order of events, found by loom:
+/// `RUSTFLAGS="--cfg toolspan_loom" cargo test -p toolspan-mcp --lib --release slot`.
 #[cfg(all(test, toolspan_loom))]
 mod models {
     use super::*;
     use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicUsize, Ordering};
     use loom::thread;
 
-    fn poll(slot: &Slot<u8, u8>) -> Poll<Arrival<u8, u8>> {
+    type TestSlot = Slot<u8, u8>;
+
+    fn poll(slot: &TestSlot) -> Poll<Arrival<u8, u8>> {
         slot.poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    #[test]
-    fn a_reply_and_a_cancel_have_one_winner() {
-        loom::model(|| {
-            let slot = Arc::new(Slot::<u8, u8>::new());
-            let reader = Arc::clone(&slot);
-            let reader = thread::spawn(move || reader.complete(1));
-            let cancelled = slot.abandon();
-            let replied = reader.join().unwrap();
-            assert_ne!(cancelled, replied);
-            assert!(poll(&slot).is_pending());
-        });
+    /// What may happen to a call from outside.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Event {
+        Reply,
+        Close,
+        /// The caller goes away: cancelled, or its time is over.
+        Abandon,
+        Progress,
+    }
+
+    /// How far the call has come when the events begin.
+    #[derive(Clone, Copy, Debug)]
+    enum Before {
+        Queued,
+        Begun,
+        Waiting,
+        Replied,
+        Over,
+    }
+
+    const EVENTS: [Event; 4] = [Event::Reply, Event::Close, Event::Abandon, Event::Progress];
+    const STATES: [Before; 5] = [
+        Before::Queued,
+        Before::Begun,
+        Before::Waiting,
+        Before::Replied,
+        Before::Over,
+    ];
+
+    fn slot_in(before: Before) -> TestSlot {
+        let slot = TestSlot::new();
+        match before {
+            Before::Queued => {}
+            Before::Begun => slot.mark_begun(),
+            Before::Waiting => assert!(poll(&slot).is_pending()),
+            Before::Replied => assert!(slot.complete(9)),
+            Before::Over => assert!(slot.abandon()),
+        }
+        slot
+    }
+
+    /// Whether the event was the end of the call.
+    fn happen(slot: &TestSlot, event: Event) -> bool {
+        match event {
+            Event::Reply => slot.complete(1),
+            Event::Close => slot.complete(2),
+            Event::Abandon => slot.abandon(),
+            Event::Progress => {
+                slot.report(5);
+                false
+            }
+        }
+    }
+
+    /// Everything that the caller could still be given.
+    fn left(slot: &TestSlot) -> Vec<Arrival<u8, u8>> {
+        let mut left = Vec::new();
+        while let Poll::Ready(arrival) = poll(slot) {
+            left.push(arrival);
+        }
+        left
     }
 
     #[test]
-    fn a_reply_and_the_death_of_the_connection_have_one_winner() {
+    fn in_every_state_two_events_at_once_end_the_call_exactly_once() {
+        for before in STATES {
+            for first in EVENTS {
+                for second in EVENTS {
+                    loom::model(move || {
+                        let slot = Arc::new(slot_in(before));
+                        let other = Arc::clone(&slot);
+                        let other = thread::spawn(move || happen(&other, second));
+                        let ends = usize::from(happen(&slot, first));
+                        let ends = ends + usize::from(other.join().unwrap());
+                        let has_ended = matches!(before, Before::Replied | Before::Over);
+                        let can_end = first != Event::Progress || second != Event::Progress;
+                        assert_eq!(ends, usize::from(!has_ended && can_end));
+                        let left = left(&slot);
+                        let replies = left.iter().filter(|one| matches!(one, Arrival::Reply(_)));
+                        assert!(replies.count() <= 1);
+                        let is_gone = matches!(before, Before::Over)
+                            || first == Event::Abandon
+                            || second == Event::Abandon;
+                        assert!(
+                            !is_gone || !left.iter().any(|one| matches!(one, Arrival::Reply(_)))
+                        );
+                    });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_reply_a_close_and_a_cancel_have_one_winner() {
         loom::model(|| {
-            let slot = Arc::new(Slot::<u8, u8>::new());
+            let slot = Arc::new(TestSlot::new());
             let (reader, closer) = (Arc::clone(&slot), Arc::clone(&slot));
             let reader = thread::spawn(move || reader.complete(1));
             let closer = thread::spawn(move || closer.complete(2));
-            let (replied, closed) = (reader.join().unwrap(), closer.join().unwrap());
-            assert_ne!(replied, closed);
-            let winner = if replied { 1 } else { 2 };
-            assert_eq!(poll(&slot), Poll::Ready(Arrival::Reply(winner)));
+            let cancelled = slot.abandon();
+            let ends = [cancelled, reader.join().unwrap(), closer.join().unwrap()];
+            assert_eq!(ends.iter().filter(|won| **won).count(), 1);
+            assert!(left(&slot).is_empty());
         });
     }
 
     #[test]
     fn a_reply_is_never_missed_by_a_caller_that_starts_to_wait() {
         loom::model(|| {
-            let slot = Arc::new(Slot::<u8, u8>::new());
+            let slot = Arc::new(TestSlot::new());
             let reader = Arc::clone(&slot);
             let reader = thread::spawn(move || {
                 reader.report(5);
@@ -229,6 +313,35 @@ mod models {
             });
             assert_eq!(reply, 1);
             reader.join().unwrap();
+        });
+    }
+
+    /// The protocol of `pending.rs`: a table of one place, guarded by one lock, that may be closed.
+    #[test]
+    fn a_call_that_enters_while_the_table_closes_is_refused_or_told() {
+        loom::model(|| {
+            let table = Arc::new(Mutex::new((None::<Arc<TestSlot>>, false)));
+            let told = Arc::new(AtomicUsize::new(0));
+            let (closing, counted) = (Arc::clone(&table), Arc::clone(&told));
+            let closer = thread::spawn(move || {
+                closing.lock().unwrap().1 = true;
+                let open = closing.lock().unwrap().0.take();
+                if open.is_some_and(|slot| slot.complete(2)) {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+            let slot = Arc::new(TestSlot::new());
+            let entered = {
+                let mut table = table.lock().unwrap();
+                let is_open = !table.1;
+                if is_open {
+                    table.0 = Some(Arc::clone(&slot));
+                }
+                is_open
+            };
+            closer.join().unwrap();
+            assert_eq!(told.load(Ordering::SeqCst), usize::from(entered));
+            assert_eq!(poll(&slot).is_ready(), entered);
         });
     }
 }

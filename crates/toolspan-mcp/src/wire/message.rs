@@ -117,6 +117,7 @@ impl<'a> Members<'a> {
 impl RemoteError {
     fn parse(error: &RawValue) -> Result<Self, String> {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object with a code")]
         struct Object {
             code: i64,
             #[serde(default)]

@@ -1,0 +1,224 @@
+//! What happens on the way to a server that reads slowly, late or never?
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::{ErrorKind, Outcome};
+use toolspan_mcp::transport::memory::STREAM_BYTES;
+
+use crate::support::{connect, connect_within, told};
+
+// R28
+#[tokio::test(start_paused = true)]
+async fn a_frame_that_stands_still_for_30_seconds_ends_the_server() {
+    let (tools, mut server, peer) = connect().await;
+    let began = Instant::now();
+    let large = "x".repeat(1 << 20);
+    let (begun, queued) = tokio::join!(tools.echo(&large), tools.echo("queued"));
+    let elapsed = began.elapsed();
+    assert!(
+        (Duration::from_secs(30)..Duration::from_secs(31)).contains(&elapsed),
+        "{elapsed:?}"
+    );
+    let (begun, queued) = (begun.unwrap_err(), queued.unwrap_err());
+    drop(peer);
+    // I5
+    let serve = async {
+        let mut peer = server.accept().await;
+        peer.shake_hands().await;
+        let call = peer.expect("tools/call").await;
+        peer.echo(&call).await;
+    };
+    let (next, ()) = tokio::join!(tools.echo("next"), serve);
+    assert_eq!(next.unwrap(), "next");
+    insta::assert_snapshot!([begun, queued].map(|error| told(&error)).join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_that_makes_progress_is_left_alone() {
+    let (tools, _server, mut peer) = connect().await;
+    let large = "x".repeat(3 * STREAM_BYTES);
+    let began = Instant::now();
+    let slow = async {
+        // One pipe of bytes every 25 seconds, longer in all than a frame may stand still.
+        tokio::time::sleep(Duration::from_secs(25)).await;
+        let call = peer.expect("tools/call").await;
+        peer.echo(&call).await;
+    };
+    let (text, ()) = tokio::join!(tools.echo(&large), slow);
+    assert_eq!(text.unwrap().len(), large.len());
+    assert!(began.elapsed() < Duration::from_secs(26));
+}
+
+// A frame is withdrawn while the writing task waits for the sink, and the queue is empty again.
+#[tokio::test(start_paused = true)]
+async fn a_frame_that_follows_a_withdrawn_one_leaves_as_soon_as_there_is_room() {
+    let (tools, _server, mut peer) = connect().await;
+    let began = Instant::now();
+    // Calls that fill the stream to its last byte, so that the next frame is not begun.
+    let mut filling = Vec::new();
+    let frame = |text: usize| {
+        let id = 3 + u64::from(text < 60_000);
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"\"}},\"_meta\":{{\"progressToken\":{id}}}}}}}\n").len() + text
+    };
+    let first = 60_000;
+    let rest = STREAM_BYTES - frame(first);
+    filling.push("x".repeat(first));
+    filling.push("x".repeat(rest - frame(0)));
+    let full = futures_util::future::join_all(filling.iter().map(|text| tools.echo(text)));
+    let mut full = std::pin::pin!(full);
+    assert!(futures_util::poll!(full.as_mut()).is_pending());
+    // This one is queued, the writing task waits for room, and it is taken back.
+    let withdrawn = tools
+        .echo_within("withdrawn", Duration::from_secs(1))
+        .await
+        .unwrap_err();
+    assert_eq!(withdrawn.outcome(), Outcome::NotSent, "the stream was full");
+    // This one meets an empty queue and a full stream.
+    let mut follows = std::pin::pin!(tools.echo("follows"));
+    assert!(futures_util::poll!(follows.as_mut()).is_pending());
+    let serve = async {
+        for _ in 0..3 {
+            let call = peer.expect("tools/call").await;
+            assert_ne!(call["params"]["arguments"]["text"], "withdrawn");
+            peer.echo(&call).await;
+        }
+    };
+    let (results, follows, ()) = tokio::join!(full, follows, serve);
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(follows.unwrap(), "follows");
+    assert_eq!(
+        began.elapsed(),
+        Duration::from_secs(1),
+        "nothing waited for a timer"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_wait_for_room_and_all_of_them_get_it() {
+    let (tools, _server, mut peer) = connect().await;
+    let text = "x".repeat(300 << 10);
+    let began = Instant::now();
+    let calls = futures_util::future::join_all((0..20).map(|_| tools.echo(&text)));
+    let serve = async {
+        for _ in 0..20 {
+            let call = peer.expect("tools/call").await;
+            peer.echo(&call).await;
+        }
+    };
+    let (results, ()) = tokio::join!(calls, serve);
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(
+        began.elapsed(),
+        Duration::ZERO,
+        "nothing waited for a timer"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_for_room_end_with_the_connection() {
+    let (tools, _server, peer) = connect().await;
+    let text = "x".repeat(600 << 10);
+    let calls = futures_util::future::join_all((0..4).map(|_| tools.echo(&text)));
+    let mut calls = std::pin::pin!(calls);
+    assert!(futures_util::poll!(calls.as_mut()).is_pending());
+    drop(peer);
+    let outcomes: Vec<_> = calls
+        .await
+        .into_iter()
+        .map(|result| {
+            let error = result.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Closed);
+            error.outcome()
+        })
+        .collect();
+    assert_eq!(outcomes[0], Outcome::Unknown, "it was begun");
+    assert_eq!(outcomes[1..], [Outcome::NotSent; 3]);
+}
+
+// R20
+#[tokio::test(start_paused = true)]
+async fn answers_to_a_server_that_does_not_read_are_bounded_and_never_block_its_replies() {
+    let (tools, _server, mut peer) = connect().await;
+    let play = async {
+        let call = peer.expect("tools/call").await;
+        for id in 0..3_000 {
+            let method = "sampling/createMessage";
+            peer.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}}))
+                .await;
+        }
+        peer.echo(&call).await;
+    };
+    let (text, ()) = tokio::join!(tools.echo("through"), play);
+    assert_eq!(text.unwrap(), "through");
+    let notes = tools.notes().join("\n");
+    let dropped: usize = notes.split(' ').next().unwrap().parse().unwrap();
+    // What fits into the stream, and eight more.
+    let mut answers = 0;
+    let serve = async {
+        loop {
+            let message = peer.next().await.unwrap();
+            if message["error"]["code"] == -32601 {
+                answers += 1;
+            } else {
+                peer.echo(&message).await;
+                return;
+            }
+        }
+    };
+    let (next, ()) = tokio::join!(tools.echo("next"), serve);
+    next.unwrap();
+    assert_eq!(answers + dropped, 3_000);
+    assert!(dropped > 1_000, "{dropped}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ping_is_answered_and_an_id_that_is_none_is_not_echoed() {
+    let (tools, _server, mut peer) = connect().await;
+    let long = "x".repeat(10_000);
+    for id in [
+        json!(null),
+        json!({"a": 1}),
+        json!([1]),
+        json!(true),
+        json!(long),
+    ] {
+        peer.send(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))
+            .await;
+    }
+    for id in [json!(7), json!(-1), json!("seven"), json!(1.5)] {
+        peer.send(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))
+            .await;
+        let answer = peer.next().await.unwrap();
+        assert_eq!(answer, json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+    }
+    peer.send(json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call"}))
+        .await;
+    let answer: Value = peer.next().await.unwrap();
+    assert_eq!(answer["error"]["code"], -32601);
+    assert_eq!(tools.notes().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_answer_that_a_batch_asks_for_is_sent() {
+    let (tools, _server, mut peer) = connect_within(Limits::default(), Timeouts::default()).await;
+    let play = async {
+        let call = peer.expect("tools/call").await;
+        peer.send(json!([
+            {"jsonrpc": "2.0", "id": "a", "method": "ping"},
+            {"jsonrpc": "2.0", "id": call["id"], "result": {"content": [{"type": "text", "text": "in a batch"}]}},
+            {"jsonrpc": "2.0", "id": "b", "method": "ping"},
+            {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"},
+        ]))
+        .await;
+        [peer.next().await.unwrap(), peer.next().await.unwrap()]
+    };
+    let (text, answers) = tokio::join!(tools.echo("x"), play);
+    assert_eq!(text.unwrap(), "in a batch");
+    assert_eq!(
+        answers.map(|answer| answer["id"].clone()),
+        [json!("a"), json!("b")]
+    );
+}
