@@ -43,7 +43,9 @@ const SECRET_WORDS: &[&str] = &[
     "apikey",
     "api-key",
     "private_key",
+    "privatekey",
     "access_key",
+    "accesskey",
     "signature",
 ];
 
