@@ -24,17 +24,19 @@ pub mod config;
 mod connect;
 mod host;
 mod member;
+#[cfg(doctest)]
+mod pages;
 mod status;
 
 pub use builder::HostBuilder;
 pub use host::Host;
 pub use status::ToolboxStatus;
 
+pub use tokio_util::sync::CancellationToken;
 pub use toolspan_core::{
     Action, BoxFuture, BrokenTool, CallOptions, CallRequest, Content, Context, Discovery, Error,
     ErrorKind, Observation, Outcome, Phase, Progress, RegisteredTool, Result, Services, Snapshot,
     Tool, ToolAnnotations, ToolBox, ToolDefinition, ToolExecutor, ToolFailure, ToolboxTool,
     ValidCall,
 };
-pub use tokio_util::sync::CancellationToken;
 pub use toolspan_core::{guard, llm, name, observation, registry, schema, services, tool, toolbox};

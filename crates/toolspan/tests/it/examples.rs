@@ -17,35 +17,38 @@ fn example(name: &str) -> PathBuf {
     path
 }
 
-/// What an example prints when it is given the demo's server.
+/// What an example prints.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test starts the program that it looks at"
 )]
-fn printed(name: &str) -> String {
-    let output = std::process::Command::new(example(name))
-        .arg(bin("toolspan"))
-        .output()
-        .unwrap();
+fn printed(name: &str, arguments: &[PathBuf]) -> String {
+    let mut command = std::process::Command::new(example(name));
+    let output = command.args(arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {error}", output.status);
     assert_eq!(error, "");
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// What an example prints when it is given the program with the demo's server.
+fn printed_with_demo(name: &str) -> String {
+    printed(name, &[bin("toolspan")])
+}
+
 #[test]
 fn call_a_tool_lists_calls_and_shows_a_mistake() {
-    insta::assert_snapshot!(printed("call_a_tool"));
+    insta::assert_snapshot!(printed_with_demo("call_a_tool"));
 }
 
 #[test]
 fn own_tool_runs_a_struct_and_a_closure() {
-    insta::assert_snapshot!(printed("own_tool"));
+    insta::assert_snapshot!(printed("own_tool", &[]));
 }
 
 #[test]
 fn blocking_calls_from_several_threads() {
-    let printed = printed("blocking");
+    let printed = printed_with_demo("blocking");
     // The threads end in any order.
     let mut lines: Vec<&str> = printed.lines().collect();
     lines.sort_unstable();
@@ -54,12 +57,12 @@ fn blocking_calls_from_several_threads() {
 
 #[test]
 fn model_loop_lets_a_model_correct_itself() {
-    insta::assert_snapshot!(printed("model_loop"));
+    insta::assert_snapshot!(printed_with_demo("model_loop"));
 }
 
 #[test]
 fn progress_and_cancel_ends_the_call_and_not_the_server() {
-    let printed = printed("progress_and_cancel");
+    let printed = printed_with_demo("progress_and_cancel");
     // A busy machine may show a later report than the first.
     let (progress, rest) = printed.split_once('\n').unwrap();
     assert!(progress.ends_with(" to go"), "{printed}");
