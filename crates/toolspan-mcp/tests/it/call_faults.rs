@@ -233,7 +233,14 @@ async fn a_server_that_closes_a_stream_is_gone_although_its_process_lives() {
     let output = case.call().await.unwrap_err();
     case.call().await.expect("a new server answers");
     case.finish().await;
-    let case = Case::started(Fault::named("close_stdin_early")).await;
+    let barrier = Barrier::new();
+    let fault = Fault::script([
+        json!("handshake"),
+        json!("close_stdin"),
+        barrier.reached_step(),
+    ]);
+    let case = Case::started(fault).await;
+    barrier.reached(SOON).await;
     let input = case.call().await.unwrap_err();
     assert_eq!(input.outcome(), Outcome::NotSent);
     // Whether the server had written its last words by then is chance.

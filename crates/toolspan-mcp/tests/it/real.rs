@@ -90,7 +90,20 @@ fn essence(tool: &Value) -> (String, Value) {
 fn plain(mut result: Value) -> Value {
     let members = result.as_object_mut().unwrap();
     members.retain(|key, value| !(value.is_null() || (key == "isError" && value == &json!(false))));
-    result
+    with_one_kind_of_number(result)
+}
+
+/// The other client turns a priority of `1` into `1.0`.
+fn with_one_kind_of_number(value: Value) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().into(),
+        Value::Array(items) => items.into_iter().map(with_one_kind_of_number).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(key, value)| (key, with_one_kind_of_number(value)))
+            .collect(),
+        other => other,
+    }
 }
 
 async fn seen_by_us(server: &RealServer, calls: &[(&str, Value)]) -> Seen {
