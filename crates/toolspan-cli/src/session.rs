@@ -45,7 +45,19 @@ impl Session {
                 .with_hint("name a file with --config, or try --server \"uvx mcp-server-time\""));
         };
         let mut config = Resolved::from_file(&file, environment)?;
-        config.toolboxes.extend(given.toolboxes);
+        for toolbox in given.toolboxes {
+            if config
+                .toolboxes
+                .iter()
+                .any(|known| known.key == toolbox.key)
+            {
+                let key = sanitise::one_line(&toolbox.key, 200);
+                let message = format!("--server and the config both have a toolbox \"{key}\"");
+                return Err(Error::new(ErrorKind::Usage, Phase::Config, message)
+                    .with_hint("give the one in the config another key"));
+            }
+            config.toolboxes.push(toolbox);
+        }
         Ok(config)
     }
 

@@ -31,9 +31,12 @@ pub(crate) struct Answer<'a> {
     pub(crate) limit: Option<usize>,
     /// For each block the file it was written to; `None` when that was not asked for.
     pub(crate) saved: Option<&'a [Option<String>]>,
+    /// Why its binary content could not be written.
+    pub(crate) not_saved: Option<&'a Error>,
 }
 
-/// An answered call: the line of `call --json`. `saved` is there only with `--save`.
+/// An answered call: the line of `call --json`. `saved` is there only with `--save`, or `error` when
+/// that failed.
 pub(crate) fn answer(answer: &Answer<'_>) -> Value {
     let observation = answer.observation;
     let (text, truncated) = cut(observation.text(), answer.limit);
@@ -52,8 +55,13 @@ pub(crate) fn answer(answer: &Answer<'_>) -> Value {
         "duration_ms": milliseconds(answer.took),
         "truncated": truncated,
     });
-    if let (Some(saved), Some(members)) = (answer.saved, line.as_object_mut()) {
-        members.insert("saved".into(), saved.iter().flatten().cloned().collect());
+    if let Some(members) = line.as_object_mut() {
+        if let Some(saved) = answer.saved {
+            members.insert("saved".into(), saved.iter().flatten().cloned().collect());
+        }
+        if let Some(error) = answer.not_saved {
+            members.insert("error".into(), error.to_json());
+        }
     }
     line
 }

@@ -219,3 +219,20 @@ fn a_structured_result_without_text_is_printed_as_json() {
         "{\n  \"n\": 1\n}\n"
     );
 }
+
+#[test]
+fn an_image_that_cannot_be_saved_does_not_lose_the_answer() {
+    let cli = Cli::with_fault(&Fault::script([
+        json!({"expect": "tools/call"}),
+        json!({"send": {"jsonrpc": "2.0", "id": "$id", "result": {"content": [
+            {"type": "text", "text": "seen"},
+            {"type": "image", "data": "%%", "mimeType": "image/png"}]}}}),
+        json!("serve"),
+    ]));
+    let arguments = ["call", "bad__echo", "text=x", "--save", "."];
+    assert_snapshot!(cli.run(&arguments));
+    let ran = cli.run(&[&arguments[..], &["--json"]].concat());
+    let line = ran.json();
+    assert_eq!((ran.code, &line["text"]), (Some(3), &json!("seen")));
+    assert_eq!(line["error"]["outcome"], "answered");
+}

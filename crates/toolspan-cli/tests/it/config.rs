@@ -74,3 +74,10 @@ fn schema_is_a_json_schema() {
     assert_eq!(ran.code, Some(0));
     assert!(ran.json()["properties"]["mcpServers"].is_object(), "{ran}");
 }
+
+#[test]
+fn a_server_of_the_command_line_never_replaces_one_of_the_config() {
+    let cli = Cli::with_servers(json!({"toolspan-faults": demo_server()}));
+    let line = crate::cli::server_line("honest");
+    assert_snapshot!(cli.run(&["tools", "-c", "toolspan.json", "--server", &line]));
+}

@@ -107,18 +107,19 @@ impl Batch<'_> {
         let saved = self
             .files
             .map(|files| files.save(&tool.name, &observation))
-            .transpose()?;
-        let code = if observation.is_error {
-            Code::TOOL_ERROR
-        } else {
-            Code::DONE
+            .transpose();
+        let code = match &saved {
+            Err(error) => Code::of(error),
+            Ok(_) if observation.is_error => Code::TOOL_ERROR,
+            Ok(_) => Code::DONE,
         };
         let answer = Answer {
             tool: &tool,
             observation: &observation,
             took,
             limit: self.limit,
-            saved: saved.as_deref(),
+            saved: saved.as_ref().ok().and_then(Option::as_deref),
+            not_saved: saved.as_ref().err(),
         };
         Ok((json::answer(&answer), code))
     }

@@ -96,26 +96,33 @@ struct Printing<'a> {
 fn print(session: &Session, printing: &Printing<'_>) -> Result<Code> {
     let Printing {
         tool,
-        answered: Answered { observation, took },
+        answered,
         files,
         call,
     } = printing;
-    let output = &session.output;
-    let saved = files
-        .map(|files| files.save(&tool.name, observation))
-        .transpose();
+    let (output, observation) = (&session.output, &answered.observation);
     // What could not be saved is printed all the same: the tool may not answer so again.
-    let paths = saved.as_ref().ok().cloned().flatten();
+    let (saved, not_saved) = match files
+        .map(|files| files.save(&tool.name, observation))
+        .transpose()
+    {
+        Ok(saved) => (saved, None),
+        Err(error) => (
+            None,
+            Some(error.in_toolbox(&tool.toolbox).in_tool(&tool.name)),
+        ),
+    };
     if output.json {
-        let line = Answer {
+        let answer = Answer {
             tool,
             observation,
-            took: *took,
+            took: answered.took,
             limit: call.limit,
-            saved: paths.as_deref(),
+            saved: saved.as_deref(),
+            not_saved: not_saved.as_ref(),
         };
-        output.json(&json::answer(&line));
-    } else if observation::print(output, observation, paths.as_deref(), call.limit) {
+        output.json(&json::answer(&answer));
+    } else if observation::print(output, observation, saved.as_deref(), call.limit) {
         output.talk("the text is cut; without --limit it is whole");
     }
     if let Some(reason) = &observation.schema_violation {
@@ -124,7 +131,10 @@ fn print(session: &Session, printing: &Printing<'_>) -> Result<Code> {
             "the result does not match the tool's own output schema: {reason}"
         ));
     }
-    saved?;
+    if let Some(error) = not_saved {
+        human::error(output, &error);
+        return Ok(Code::of(&error));
+    }
     if observation.is_error {
         let label = output.paint_error(Style::Bad, "error:");
         output.error_line(&format!("{label} the tool reported an error"));
