@@ -1,0 +1,38 @@
+//! Why was there nothing to measure?
+
+/// A run that could not be made, or whose calls were not answered as they should be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A command line that means nothing.
+    #[error("{0:?} is no option; use --quick, or none")]
+    Usage(String),
+    /// A pipe, a process or a thread that does not work.
+    #[error("a pipe or a process does not work: {0}")]
+    Io(#[from] std::io::Error),
+    /// A reply that is not the answer to what was asked: the times would mean nothing.
+    #[error("{who} was answered with {reply:?}")]
+    WrongReply {
+        /// Which contestant.
+        who: &'static str,
+        /// What came instead.
+        reply: String,
+    },
+    /// A call through our own client failed.
+    #[error("{0}")]
+    Ours(#[from] toolspan::Error),
+    /// A call through rmcp failed.
+    #[error("rmcp: {0}")]
+    Rmcp(#[from] rmcp::ServiceError),
+    /// rmcp could not start the server.
+    #[error("rmcp: {0}")]
+    RmcpStart(#[from] Box<rmcp::service::ClientInitializeError>),
+    /// The null server gave up.
+    #[error("the null server: {0}")]
+    Server(#[from] toolspan_faults::CommandError),
+    /// A caller panicked.
+    #[error("a caller ended: {0}")]
+    Caller(#[from] tokio::task::JoinError),
+    /// A column's process ended without its figures.
+    #[error("the run of the column {0} gave no figures")]
+    NoFigures(&'static str),
+}

@@ -1,0 +1,79 @@
+//! What does a call through the host cost: name, schema, gate, deadline and observation?
+
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use toolspan::{Host, HostBuilder, Observation};
+
+use crate::failure::Failure;
+use crate::measure::{Client, Effort, in_flight, one_by_one, one_by_one_async};
+use crate::{runtime, server};
+
+/// The tool's exposed name.
+const TOOL: &str = "null__echo";
+
+fn builder() -> Result<HostBuilder, Failure> {
+    let program = server::program()?;
+    let config = json!({"mcpServers": {"null": {
+        "command": program.to_string_lossy(),
+        "args": [server::SERVE],
+    }}});
+    Ok(Host::builder().config_value(config))
+}
+
+fn arguments() -> Value {
+    Value::Object(server::ARGUMENTS_VALUE.clone())
+}
+
+fn check(observation: &Observation) -> Result<(), Failure> {
+    if observation.text() == server::ANSWER && !observation.is_error {
+        return Ok(());
+    }
+    Err(Failure::WrongReply {
+        who: "the host",
+        reply: observation.text(),
+    })
+}
+
+impl Client for Host {
+    async fn call(&self) -> Result<(), Failure> {
+        check(&Host::call(self, TOOL, arguments()).await?)
+    }
+}
+
+/// Called from a task.
+pub(crate) struct AsyncHost {
+    host: Host,
+    runtime: Runtime,
+}
+
+impl AsyncHost {
+    /// Starts a server and lists its tools.
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let runtime = runtime::here()?;
+        let host = runtime.block_on(builder()?.connect())?;
+        Ok(Self { host, runtime })
+    }
+
+    pub(crate) fn one_by_one(&self, calls: usize) -> Result<f64, Failure> {
+        one_by_one_async(&self.runtime, &self.host, calls)
+    }
+
+    pub(crate) fn in_flight(&self, effort: Effort) -> Result<f64, Failure> {
+        in_flight(&self.runtime, &self.host, effort)
+    }
+}
+
+/// Called from a thread.
+pub(crate) struct BlockingHost(toolspan::blocking::Host);
+
+impl BlockingHost {
+    /// Starts a server and lists its tools.
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let host = toolspan::blocking::Host::connect_builder(builder()?)?;
+        Ok(Self(host))
+    }
+
+    pub(crate) fn one_by_one(&self, calls: usize) -> Result<f64, Failure> {
+        one_by_one(calls, || check(&self.0.call(TOOL, arguments())?))
+    }
+}

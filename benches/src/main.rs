@@ -1,0 +1,54 @@
+//! What does a tool call cost, beside the least it could cost and beside the official client?
+//!
+//! The program prints one table on standard output and the machine's facts on standard error. It
+//! starts itself twice, once held to one core and once on all of them, and these start it again as
+//! the servers that are called. A missed bar is a word in the table, not an exit code.
+
+mod column;
+mod engine;
+mod failure;
+mod floor;
+mod host;
+mod machine;
+mod measure;
+mod options;
+mod peer_rmcp;
+mod rows;
+mod runtime;
+mod server;
+mod table;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::failure::Failure;
+use crate::options::{Options, What};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // With the error stream gone, only the exit code is left to tell.
+            let _ = writeln!(std::io::stderr(), "table: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let options = Options::parse(std::env::args().skip(1))?;
+    let mut output = std::io::stdout().lock();
+    match options.what {
+        What::Serve => server::serve(),
+        What::Column(column) => {
+            let measured = column::measure(column, options.effort, &options.only)?;
+            Ok(writeln!(output, "{measured}")?)
+        }
+        What::Table => {
+            machine::describe(&mut std::io::stderr())?;
+            let pinned = column::run(column::Column::Pinned, options.effort)?;
+            let free = column::run(column::Column::Free, options.effort)?;
+            Ok(table::write(&mut output, &pinned, &free)?)
+        }
+    }
+}

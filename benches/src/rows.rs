@@ -1,0 +1,147 @@
+//! Which rows does the table have, who runs in them, and what is claimed?
+//!
+//! P4 is one call at a time, asynchronous and synchronous; P5 is 64 calls in flight.
+
+use crate::engine::{AsyncEngine, BlockingEngine};
+use crate::failure::Failure;
+use crate::floor::{AsyncFloor, Floor};
+use crate::host::{AsyncHost, BlockingHost};
+use crate::measure::{Effort, IN_FLIGHT};
+use crate::peer_rmcp::{AsyncRmcp, BlockingRmcp};
+
+/// One way to make calls.
+pub(crate) struct Contestant {
+    /// Unique; its first word is the row's.
+    pub(crate) name: &'static str,
+    /// Runs a round: microseconds of the median call, or calls per second.
+    pub(crate) round: Round,
+}
+
+/// Runs one round and gives its figure.
+type Round = Box<dyn FnMut(Effort) -> Result<f64, Failure>>;
+
+/// Starts a contestant and its server.
+type Start = fn() -> Result<Round, Failure>;
+
+const FLOOR: &str = "P4 floor: bare pipe";
+const TOKIO: &str = "P4 bare pipe, tokio";
+const ENGINE: &str = "P4 engine, async";
+const HOST: &str = "P4 Host, async";
+const RMCP: &str = "P4 rmcp, async";
+const ENGINE_SYNC: &str = "P4 engine, sync";
+const HOST_SYNC: &str = "P4 Host, sync";
+const RMCP_SYNC: &str = "P4 rmcp, sync";
+const FLOOR_MANY: &str = "P5 floor: bare pipe, a write per call";
+const BATCH_MANY: &str = "P5 bare pipe, 64 calls per write";
+const ENGINE_MANY: &str = "P5 engine";
+const HOST_MANY: &str = "P5 Host";
+const RMCP_MANY: &str = "P5 rmcp";
+
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bar {
+    /// Ours over theirs, at most.
+    Ratio(f64),
+    /// Ours less theirs in microseconds, at most.
+    Above(f64),
+    /// Ours over theirs, at least.
+    Rate(f64),
+}
+
+/// One line of the table: a contestant, and where something is claimed of it, beside whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(crate) name: &'static str,
+    pub(crate) claim: Option<(&'static str, Bar)>,
+}
+
+/// The lines in the order of the table.
+pub(crate) fn lines() -> Vec<Line> {
+    let line = |name, claim| Line { name, claim };
+    vec![
+        line(FLOOR, None),
+        line(TOKIO, None),
+        line(ENGINE, Some((FLOOR, Bar::Ratio(1.3)))),
+        line(HOST, Some((FLOOR, Bar::Above(6.0)))),
+        line(HOST, Some((RMCP, Bar::Ratio(0.6)))),
+        line(RMCP, None),
+        line(ENGINE_SYNC, Some((FLOOR, Bar::Ratio(2.2)))),
+        line(HOST_SYNC, Some((FLOOR, Bar::Above(12.0)))),
+        line(HOST_SYNC, Some((RMCP_SYNC, Bar::Ratio(0.6)))),
+        line(RMCP_SYNC, None),
+        line(FLOOR_MANY, None),
+        line(BATCH_MANY, None),
+        line(ENGINE_MANY, Some((FLOOR_MANY, Bar::Rate(0.5)))),
+        line(HOST_MANY, Some((RMCP_MANY, Bar::Rate(2.5)))),
+        line(RMCP_MANY, None),
+    ]
+}
+
+/// Starts everyone whose name has this text in it, each with a server of its own.
+pub(crate) fn contestants(only: &str) -> Result<Vec<Contestant>, Failure> {
+    let chosen = STARTS.iter().filter(|(name, _)| name.contains(only));
+    chosen
+        .map(|(name, start)| {
+            Ok(Contestant {
+                name,
+                round: start()?,
+            })
+        })
+        .collect()
+}
+
+/// In the order of their turns.
+const STARTS: [(&str, Start); 13] = [
+    (FLOOR, || {
+        let mut floor = Floor::start()?;
+        Ok(Box::new(move |effort| floor.one_by_one(effort.calls)))
+    }),
+    (TOKIO, || {
+        let mut floor = AsyncFloor::start()?;
+        Ok(Box::new(move |effort| floor.one_by_one(effort.calls)))
+    }),
+    (ENGINE, || {
+        let engine = AsyncEngine::start()?;
+        Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
+    }),
+    (HOST, || {
+        let host = AsyncHost::start()?;
+        Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
+    }),
+    (RMCP, || {
+        let rmcp = AsyncRmcp::start()?;
+        Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
+    }),
+    (ENGINE_SYNC, || {
+        let engine = BlockingEngine::start()?;
+        Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
+    }),
+    (HOST_SYNC, || {
+        let host = BlockingHost::start()?;
+        Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
+    }),
+    (RMCP_SYNC, || {
+        let rmcp = BlockingRmcp::start()?;
+        Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
+    }),
+    (FLOOR_MANY, || {
+        let mut floor = Floor::start()?;
+        Ok(Box::new(move |effort| floor.in_flight(effort, 1)))
+    }),
+    (BATCH_MANY, || {
+        let mut floor = Floor::start()?;
+        Ok(Box::new(move |effort| floor.in_flight(effort, IN_FLIGHT)))
+    }),
+    (ENGINE_MANY, || {
+        let engine = AsyncEngine::start()?;
+        Ok(Box::new(move |effort| engine.in_flight(effort)))
+    }),
+    (HOST_MANY, || {
+        let host = AsyncHost::start()?;
+        Ok(Box::new(move |effort| host.in_flight(effort)))
+    }),
+    (RMCP_MANY, || {
+        let rmcp = AsyncRmcp::start()?;
+        Ok(Box::new(move |effort| rmcp.in_flight(effort)))
+    }),
+];

@@ -1,0 +1,3 @@
+//! What holds for the benchmarks as a program?
+
+mod table;
