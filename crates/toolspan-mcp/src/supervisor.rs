@@ -20,11 +20,15 @@ use toolspan_core::services::Event;
 use toolspan_core::toolbox::{Diagnosis, Step, ToolBoxState};
 use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 use toolspan_io::backoff::Backoff;
-use toolspan_io::process::Process;
+use toolspan_io::process::{Process, WatchdogState, watchdog_state};
 
 use crate::connection::{Connection, Listener, Setup};
 use crate::error;
 use crate::toolbox::McpServer;
+
+/// What is said of a server whose host has no watchdog.
+const NO_WATCHDOG: &str = "no watchdog runs (is there a /bin/sh?): if this program is killed, a server \
+     that ignores the end of its input stays";
 
 /// A start that may still run: `None` until it ends.
 type Start = watch::Receiver<Option<Result<Arc<Connection>>>>;
@@ -363,6 +367,9 @@ impl Supervisor {
             .map(redacted)
             .collect();
         if let Some(process) = connection.process() {
+            if watchdog_state() == WatchdogState::Missing {
+                diagnosis.notes.push(NO_WATCHDOG.to_owned());
+            }
             let stderr = process.stderr_tail();
             diagnosis.stderr = self.server.redactor.redact(&stderr).into_owned();
         }

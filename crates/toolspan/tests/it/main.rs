@@ -16,6 +16,7 @@ mod host_blocking;
 mod host_calls;
 mod host_endings;
 mod host_isolation;
+mod host_watchdog;
 mod real_servers;
 mod recorded_lists;
 mod support;
