@@ -20,6 +20,30 @@ fn the_demo_shows_tools_calls_and_errors() {
 }
 
 #[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let readme = include_str!("../../../../README.md");
+    let (_, excerpt) = readme.split_once("```text\n").unwrap();
+    let (excerpt, _) = excerpt.split_once("```").unwrap();
+    // How long a call took is no promise.
+    let steady = |line: &str| match line.rsplit_once("  ") {
+        Some((call, took)) if took.ends_with(" ms") => call.to_owned(),
+        _ => line.to_owned(),
+    };
+    let printed = Cli::bare().run(&["demo"]).stdout;
+    let mut printed = printed.lines().map(steady);
+    for shown in excerpt
+        .lines()
+        .filter(|line| line.trim() != "…")
+        .map(steady)
+    {
+        assert!(
+            printed.any(|line| line == shown),
+            "not in this order: {shown}"
+        );
+    }
+}
+
+#[test]
 fn the_demo_takes_seconds_and_is_one_line_of_json() {
     let started = Instant::now();
     let ran = Cli::bare().run(&["demo", "--json"]);

@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use toolspan_testkit::{Fault, Marker, marked_processes};
+use toolspan_testkit::{Fault, Marker, marked_processes, wait_until};
 
 use crate::cli::{Cli, Ran};
 
@@ -105,6 +106,41 @@ fn a_second_ctrl_c_ends_the_program_at_once_and_still_leaves_no_server() {
     stuck.read_until("notifications/cancelled");
     stuck.signal(Signal::INT);
     assert_eq!(stuck.end().code, Some(130));
+}
+
+/// A server that ends neither by itself nor by SIGTERM, with a descendant that left its session.
+fn stubborn() -> Fault {
+    Fault::script([
+        json!({"ignore_signals": ["TERM", "INT", "HUP"]}),
+        json!("ignore_eof"),
+        json!({"spawn_grandchild": {"double_fork": true, "setsid": true, "ignore_signals": ["TERM", "INT", "HUP"]}}),
+        json!({"expect": "tools/call"}),
+        json!("serve"),
+    ])
+}
+
+#[test]
+fn a_killed_program_leaves_no_server_and_no_descendant() {
+    let mut stuck = Stuck::call(stubborn());
+    assert_eq!(marked_processes(&stuck.marker.assignment()).len(), 2);
+    let began = Instant::now();
+    stuck.child.kill().expect("it runs");
+    let marker = stuck.marker.assignment();
+    wait_until(Duration::from_secs(3), "what the watchdog promises", || {
+        marked_processes(&marker).is_empty()
+    });
+    assert!(began.elapsed() < Duration::from_secs(3));
+    assert_eq!(stuck.end().code, None);
+}
+
+#[test]
+fn ctrl_c_ends_a_stubborn_server_and_its_descendant_within_the_close_limit() {
+    let stuck = Stuck::call(stubborn());
+    assert_eq!(marked_processes(&stuck.marker.assignment()).len(), 2);
+    let began = Instant::now();
+    stuck.signal(Signal::INT);
+    assert_eq!(stuck.end().code, Some(130));
+    assert!(began.elapsed() < Duration::from_secs(6));
 }
 
 #[test]
