@@ -29,7 +29,8 @@ fn the_readme_shows_what_the_demo_prints() {
         Some((call, took)) if took.ends_with(" ms") => call.to_owned(),
         _ => line.to_owned(),
     };
-    let printed = Cli::bare().run(&["demo"]).stdout;
+    let output = Cli::bare().command(&["demo"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     let mut printed = printed.lines().map(steady);
     for shown in excerpt
         .lines()
