@@ -292,8 +292,10 @@ struct Waiting<'a> {
 impl Waiting<'_> {
     /// Gives the frame to the outbox, waiting for room if need be.
     async fn send(&self, mut frame: Vec<u8>) -> Result<()> {
+        // Made only when it is needed, and before the try that it follows: room that comes in
+        // between is not missed.
+        let mut room = None;
         loop {
-            let room = self.shared.outbox.room();
             match self.shared.outbox.send(frame, &self.slot) {
                 Sent::Taken => {
                     self.note_begun();
@@ -307,7 +309,10 @@ impl Waiting<'_> {
                 }
                 Sent::Full(back) => {
                     frame = back;
-                    room.await;
+                    match room.take() {
+                        None => room = Some(self.shared.outbox.room()),
+                        Some(room) => room.await,
+                    }
                 }
             }
         }
@@ -354,7 +359,10 @@ impl Waiting<'_> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let was_open = self.slot.abandon();
-        self.shared.pending.remove(self.id);
+        // Whoever ended it has taken it out of the table.
+        if was_open {
+            self.shared.pending.remove(self.id);
+        }
         if !was_open && self.slot.has_begun() {
             // It may end as cancelled although its reply is here.
             self.note_begun();

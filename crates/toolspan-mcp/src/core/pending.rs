@@ -1,6 +1,6 @@
 //! The table of waiting calls of one connection, by request id.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::value::RawValue;
@@ -23,7 +23,9 @@ pub(crate) struct Pending {
 
 #[derive(Debug, Default)]
 struct Table {
-    open: HashMap<u64, Arc<CallSlot>>,
+    /// Ordered, so that an end is told to the oldest call first; and no table that once was large
+    /// stays so.
+    open: BTreeMap<u64, Arc<CallSlot>>,
     closed: Option<Error>,
 }
 

@@ -175,7 +175,7 @@ mod tests {
 }
 
 /// Every order of events, found by loom:
-/// `RUSTFLAGS="--cfg toolspan_loom" cargo test -p toolspan-mcp --lib --release slot`.
+/// `RUSTFLAGS="--cfg toolspan_loom" cargo test -p toolspan-mcp --lib --target-dir target/loom models`.
 #[cfg(all(test, toolspan_loom))]
 mod models {
     use super::*;

@@ -1,6 +1,7 @@
 //! Messages of the era with a handshake (MCP 2024-11-05 to 2025-11-25), each one line.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::Call;
 use crate::wire::version::Version;
@@ -29,17 +30,38 @@ pub(crate) fn list_tools(id: u64, cursor: Option<&str>) -> Vec<u8> {
 
 /// A tool call. Its id is its progress token too: progress starts the idle limit anew, so every
 /// call asks for it.
+///
+/// Written piece by piece into one buffer: this is on the way of every call.
 pub(crate) fn call(id: u64, call: &Call<'_>) -> Vec<u8> {
-    let (name, arguments) = (Value::from(call.name), call.arguments);
-    let meta = if call.meta.is_empty() {
-        format!("{{\"progressToken\":{id}}}")
-    } else {
-        let mut meta = call.meta.clone();
-        meta.insert("progressToken".to_owned(), id.into());
-        Value::Object(meta).to_string()
-    };
-    let params = format!("{{\"name\":{name},\"arguments\":{arguments},\"_meta\":{meta}}}");
-    request(id, "tools/call", &params)
+    /// All but name and arguments, when the caller adds no meta.
+    const AROUND: usize = 160;
+    let mut frame = Vec::with_capacity(AROUND + call.name.len() + call.arguments.len());
+    frame.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    json(&mut frame, &id);
+    frame.extend_from_slice(b",\"method\":\"tools/call\",\"params\":{\"name\":");
+    json(&mut frame, call.name);
+    frame.extend_from_slice(b",\"arguments\":");
+    frame.extend_from_slice(call.arguments.as_bytes());
+    frame.extend_from_slice(b",\"_meta\":{");
+    for (key, value) in call.meta.iter().filter(|(key, _)| *key != PROGRESS_TOKEN) {
+        json(&mut frame, key);
+        frame.push(b':');
+        json(&mut frame, value);
+        frame.push(b',');
+    }
+    json(&mut frame, PROGRESS_TOKEN);
+    frame.push(b':');
+    json(&mut frame, &id);
+    frame.extend_from_slice(b"}}}\n");
+    frame
+}
+
+/// The member of `_meta` that asks for progress (MCP 2025-11-25, "Progress").
+const PROGRESS_TOKEN: &str = "progressToken";
+
+fn json(frame: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    serde_json::to_writer(frame, value)
+        .expect("memory takes every byte, and numbers, text and JSON values are always JSON");
 }
 
 pub(crate) fn cancelled(id: u64, reason: &str) -> Vec<u8> {
@@ -56,7 +78,7 @@ fn request(id: u64, method: &str, params: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Map;
+    use serde_json::{Map, Value};
 
     #[test]
     fn every_message_is_one_line_of_json() {

@@ -134,12 +134,14 @@ impl RemoteError {
 
 /// Whether the line nests deeper than `limit`.
 ///
-/// Almost no message has that many brackets at all, and counting them takes no branches.
+/// Almost no message has that many brackets at all, and counting them takes no branches: in pieces
+/// whose count fits into a byte, so that many bytes are compared at once.
 fn is_too_deep(line: &[u8], limit: usize) -> bool {
-    let brackets = line
-        .iter()
-        .filter(|byte| matches!(byte, b'[' | b'{'))
-        .count();
+    let is_opening = |byte: &u8| u8::from(matches!(byte, b'[' | b'{'));
+    let pieces = line.chunks(usize::from(u8::MAX));
+    let brackets: usize = pieces
+        .map(|piece| usize::from(piece.iter().map(is_opening).sum::<u8>()))
+        .sum();
     brackets > limit && toolspan_core::guard::depth::of_text(line, limit).is_none()
 }
 

@@ -70,7 +70,7 @@ async fn a_listing_ends_after_30_seconds_however_far_it_came() {
     insta::assert_snapshot!(told(&result.unwrap_err()));
 }
 
-// R05
+// R05, R57: the only clock is tokio's, which no change of the system's time moves.
 #[tokio::test(start_paused = true)]
 async fn a_call_without_a_sign_of_life_ends_at_the_idle_limit_and_the_server_is_told_once() {
     let (tools, _server, mut peer) = connect().await;
@@ -211,7 +211,6 @@ async fn a_limit_that_passes_first_wins_and_the_reply_is_late() {
     );
 }
 
-// R57
 #[tokio::test(start_paused = true)]
 async fn limits_beyond_any_clock_are_no_limits() {
     let mut timeouts = Timeouts::default();

@@ -316,3 +316,30 @@ fn a_toolbox_dropped_while_another_thread_calls_ends_that_call() {
     assert!(began.elapsed() < SLACK, "{:?}", began.elapsed());
     before.assert_nothing_left();
 }
+
+// R25
+#[test]
+fn a_server_that_ignores_everything_is_gone_soon_after_its_host_was_killed() {
+    let test = std::env::current_exe().expect("the test knows its file");
+    let target = test.ancestors().nth(2).expect("target/debug/deps/it");
+    let fault = Fault::named("ignore_eof_and_term");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the host under test is no server"
+    )]
+    let mut host = std::process::Command::new(target.join("examples/keep_a_server"))
+        .arg(fault.program())
+        .args(fault.arguments())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the example is built");
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(host.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    let pid: u32 = line.trim().parse().unwrap();
+    assert!(pid_alive(pid));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    toolspan_testkit::wait_gone(pid, Duration::from_secs(3) + SLACK);
+}
