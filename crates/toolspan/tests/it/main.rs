@@ -16,6 +16,7 @@ mod host_blocking;
 mod host_calls;
 mod host_endings;
 mod host_isolation;
+mod host_once;
 mod host_watchdog;
 mod pages;
 mod real_servers;
