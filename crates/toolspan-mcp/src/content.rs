@@ -1,19 +1,23 @@
 //! The result of `tools/call` as an observation, read block by block.
 
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use toolspan_core::{Content, Observation, Result};
 
 use crate::error;
 
-/// Reads a result (MCP 2025-11-25, `CallToolResult`). A block that is unknown or malformed is kept
-/// as it came; only a result that is no object is refused.
+/// Reads a result (MCP 2025-11-25, `CallToolResult`) in one pass. A block that is unknown or
+/// malformed is kept as it came; only a result that is no object is refused.
 ///
 /// # Errors
 ///
 /// `protocol` when the result is not an object.
 pub(crate) fn observation(result: &RawValue) -> Result<Observation> {
-    let mut members: Map<String, Value> = serde_json::from_str(result.get())
+    let read: CallResult = serde_json::from_str(result.get())
         .or_else(|error| {
             without_half_characters(result.get())
                 .map_or(Err(error), |text| serde_json::from_str(&text))
@@ -21,20 +25,101 @@ pub(crate) fn observation(result: &RawValue) -> Result<Observation> {
         .map_err(|error| {
             error::protocol(format!("the result of the call cannot be read: {error}"))
         })?;
-    let mut observation = Observation::default();
-    observation.content = match members.shift_remove("content") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(blocks)) => blocks.into_iter().map(Content::from_json).collect(),
-        Some(Value::String(text)) => vec![Content::text(text)],
-        Some(other) => vec![Content::Other(other)],
-    };
-    if let Some(Value::Bool(is_error)) = members.get("isError") {
-        observation.is_error = *is_error;
-        members.shift_remove("isError");
+    Ok(read.0)
+}
+
+/// The object of a result.
+struct CallResult(Observation);
+
+impl<'de> Deserialize<'de> for CallResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Members).map(Self)
     }
-    observation.structured = members.shift_remove("structuredContent");
-    observation.extra = members;
-    Ok(observation)
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Observation;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map")
+    }
+
+    /// Of members that come twice the last one counts, as in every JSON value.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Observation, A::Error> {
+        let mut observation = Observation::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "content" => observation.content = map.next_value::<Contents>()?.0,
+                "structuredContent" => observation.structured = Some(map.next_value()?),
+                "isError" => {
+                    let value: Value = map.next_value()?;
+                    observation.is_error = value == true;
+                    observation.extra.shift_remove(&key);
+                    if !value.is_boolean() {
+                        observation.extra.insert(key, value);
+                    }
+                }
+                _ => {
+                    observation.extra.insert(key, map.next_value()?);
+                }
+            }
+        }
+        Ok(observation)
+    }
+}
+
+/// The blocks of a result: a list, also when the server gave a text or something else in its place.
+struct Contents(Vec<Content>);
+
+impl<'de> Deserialize<'de> for Contents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Blocks).map(Self)
+    }
+}
+
+struct Blocks;
+
+impl<'de> Visitor<'de> for Blocks {
+    type Value = Vec<Content>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Vec<Content>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(sequence))
+    }
+
+    fn visit_unit<E>(self) -> Result<Vec<Content>, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Vec<Content>, E> {
+        Ok(vec![Content::text(text)])
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Content>, A::Error> {
+        let object = Value::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(vec![Content::Other(object)])
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Vec<Content>, E> {
+        Ok(vec![Content::Other(value.into())])
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Vec<Content>, E> {
+        Ok(vec![Content::Other(number.into())])
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Vec<Content>, E> {
+        Ok(vec![Content::Other(number.into())])
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Vec<Content>, E> {
+        Ok(vec![Content::Other(number.into())])
+    }
 }
 
 /// The text with each escaped half of a character replaced (U+FFFD), if there is one.
@@ -107,6 +192,12 @@ mod tests {
             Some(Value::Null)
         );
         assert!(!read(&json!({"isError": "true"})).is_error);
+        let twice = r#"{"isError": "?", "content": "a", "isError": true, "content": [false, 1]}"#;
+        let raw = RawValue::from_string(twice.to_owned()).unwrap();
+        assert_eq!(
+            observation(&raw).unwrap().to_mcp(),
+            json!({"content": [false, 1], "isError": true})
+        );
     }
 
     #[test]

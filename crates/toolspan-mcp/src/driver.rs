@@ -1,8 +1,11 @@
 //! The two tasks of a connection: one reads and never waits for anything else, one writes what
 //! callers could not write themselves.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -50,14 +53,23 @@ impl Reading {
     async fn read(&mut self) -> End {
         let mut decoder = LineDecoder::new(self.message_bytes);
         let shared = Arc::clone(&self.shared);
-        // Without a budget of its own it would never be looked at while the output never pauses.
-        let mut gone = std::pin::pin!(tokio::task::unconstrained(gone(&shared)));
+        // Its timer must not depend on what is left of this turn's budget.
+        let mut gone = pin!(tokio::task::unconstrained(gone(&shared)));
         loop {
-            // The exit is looked at second: what is there to read is read first.
-            let read = tokio::select! {
-                biased;
-                read = self.source.read(decoder.space()) => read,
-                end = &mut gone => return end,
+            let next = {
+                let mut read = pin!(self.source.read(decoder.space()));
+                // The exit is looked at second: what is there to read is read first. An output that
+                // never pauses is pending now and then, too, when this turn's budget is used up;
+                // `select!` would then look at nothing.
+                poll_fn(|task| match read.as_mut().poll(task) {
+                    Poll::Ready(read) => Poll::Ready(Ok(read)),
+                    Poll::Pending => gone.as_mut().poll(task).map(Err),
+                })
+                .await
+            };
+            let read = match next {
+                Ok(read) => read,
+                Err(end) => return end,
             };
             match read {
                 Ok(0) => {
@@ -187,7 +199,7 @@ pub(crate) async fn write(shared: Arc<Shared>) {
 /// Writes until nothing is left. Gives why writing cannot go on.
 async fn flush(shared: &Shared) -> Option<Option<Error>> {
     loop {
-        let step = std::future::poll_fn(|task| shared.outbox.poll_flush(task));
+        let step = poll_fn(|task| shared.outbox.poll_flush(task));
         match tokio::time::timeout(STUCK, step).await {
             Ok(Ok(Flushed::Some)) => {}
             Ok(Ok(Flushed::All)) => return None,
@@ -200,5 +212,72 @@ async fn flush(shared: &Shared) -> Option<Option<Error>> {
             }
             Err(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::pin::Pin;
+    use std::sync::atomic::AtomicU64;
+    use std::task::Context;
+
+    use tokio::io::ReadBuf;
+
+    use super::*;
+    use crate::connection::{Connection, Setup};
+    use crate::outbox::Sink;
+    use crate::transport::Pipe;
+
+    struct Broken;
+
+    impl Sink for Broken {
+        fn poll_write(&mut self, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()))
+        }
+    }
+
+    /// Always has one more empty line, as far as the turn's budget goes.
+    struct Restless(tokio::io::Repeat);
+
+    impl AsyncRead for Restless {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let mut line = [0];
+            std::task::ready!(
+                Pin::new(&mut self.0).poll_read(context, &mut ReadBuf::new(&mut line))
+            )?;
+            buffer.put_slice(&line);
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    struct Deaf;
+
+    impl Listener for Deaf {
+        fn tools_changed(&self) {}
+        fn log(&self, _level: String, _text: String) {}
+        fn ended(&self, _cause: &Error) {}
+    }
+
+    #[tokio::test]
+    async fn an_output_that_never_pauses_does_not_hide_the_end_of_the_server() {
+        let pipe = Pipe {
+            sink: Box::new(Broken),
+            source: Box::new(Restless(tokio::io::repeat(b'\n'))),
+            process: None,
+        };
+        let setup = Setup {
+            limits: toolspan_core::guard::Limits::default(),
+            next_id: Arc::new(AtomicU64::new(1)),
+            listener: Arc::new(Deaf),
+        };
+        let connection = Connection::open(pipe, setup);
+        let error = connection.shake_hands().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Closed);
+        assert_eq!(error.outcome(), Outcome::NotSent);
     }
 }
