@@ -55,6 +55,42 @@ pub fn is_plain_key(key: &str) -> bool {
     !key.is_empty() && toolbox_prefix(key) == key
 }
 
+/// What stands before the separator for each toolbox, in the order given, from its key and the
+/// prefix that its config sets.
+///
+/// Where a key that had to be changed comes to the prefix of another toolbox, it gets `_` and 8 hex
+/// digits: so a name never passes from one toolbox to another because the other one failed to
+/// start. Prefixes that were set, and keys that are shown as written, stay as they are.
+///
+/// ```
+/// use toolspan_core::name::prefixes;
+/// let boxes = [("my.box", None), ("my_box", None), ("clock", Some("t"))];
+/// let given = prefixes(&boxes);
+/// assert!(given[0].starts_with("my_box_") && given[0].len() == "my_box_".len() + 8);
+/// assert_eq!(given[1..], ["my_box", "t"]);
+/// ```
+pub fn prefixes(toolboxes: &[(&str, Option<&str>)]) -> Vec<String> {
+    let wished: Vec<String> = toolboxes
+        .iter()
+        .map(|(key, prefix)| prefix.map_or_else(|| toolbox_prefix(key), sanitised))
+        .collect();
+    let mut holders: HashMap<&str, usize> = HashMap::new();
+    for prefix in &wished {
+        *holders.entry(prefix).or_default() += 1;
+    }
+    toolboxes
+        .iter()
+        .zip(&wished)
+        .map(|((key, set), prefix)| {
+            let is_shared = holders.get(prefix.as_str()).is_some_and(|count| *count > 1);
+            match is_shared && set.is_none() && !is_plain_key(key) {
+                true => cut_with_digits(prefix, &[key.as_bytes()]),
+                false => prefix.clone(),
+            }
+        })
+        .collect()
+}
+
 /// The exposed names of tools, in the order given.
 ///
 /// `<toolbox>__<tool>`; native tools and an empty prefix give the plain name. A name over
@@ -64,28 +100,53 @@ pub fn is_plain_key(key: &str) -> bool {
 /// another toolbox gained a tool. The same origin twice gives the same name twice.
 pub fn exposed(origins: &[Origin<'_>]) -> Vec<String> {
     let candidates: Vec<Candidate> = origins.iter().map(Candidate::of).collect();
-    let mut holders: HashMap<&str, Vec<&Candidate>> = HashMap::new();
-    for candidate in &candidates {
-        holders.entry(&candidate.name).or_default().push(candidate);
+    let mut claims: HashMap<&str, Claim<'_>> = HashMap::new();
+    for (candidate, origin) in candidates.iter().zip(origins) {
+        claims
+            .entry(&candidate.name)
+            .and_modify(|claim| claim.add(candidate.rank, origin))
+            .or_insert(Claim {
+                rank: candidate.rank,
+                origin,
+                is_contested: false,
+            });
     }
-    let keeps = |candidate: &Candidate| {
-        holders.get(candidate.name.as_str()).is_none_or(|rivals| {
-            let same_rank = |rank| rivals.iter().filter(|rival| rival.rank == rank).count();
-            let best = rivals.iter().map(|rival| rival.rank).min();
-            best == Some(candidate.rank) && same_rank(candidate.rank) == 1
-        })
-    };
     origins
         .iter()
         .zip(&candidates)
         .map(|(origin, candidate)| {
-            if keeps(candidate) {
+            let keeps = claims
+                .get(candidate.name.as_str())
+                .is_none_or(|claim| !claim.is_contested && claim.origin == origin);
+            if keeps {
                 candidate.name.clone()
             } else {
                 with_digits(&candidate.name, origin)
             }
         })
         .collect()
+}
+
+/// The strongest claim to a name so far.
+struct Claim<'a> {
+    rank: u8,
+    origin: &'a Origin<'a>,
+    /// Whether another origin has an equal claim: then nobody gets the name.
+    is_contested: bool,
+}
+
+impl<'a> Claim<'a> {
+    fn add(&mut self, rank: u8, origin: &'a Origin<'a>) {
+        if rank < self.rank {
+            *self = Self {
+                rank,
+                origin,
+                is_contested: false,
+            };
+        } else if rank == self.rank && origin != self.origin {
+            self.is_contested = true;
+        }
+    }
 }
 
 /// A wished name and how strong the claim to it is; a lower rank is stronger.
@@ -97,20 +158,25 @@ struct Candidate {
 impl Candidate {
     fn of(origin: &Origin<'_>) -> Self {
         let tool = sanitised(origin.tool);
+        let is_native = origin.toolbox == NATIVE;
         let prefix = origin
             .prefix
             .map_or_else(|| toolbox_prefix(origin.toolbox), sanitised);
-        let whole = if origin.toolbox == NATIVE || prefix.is_empty() {
-            tool.clone()
+        let is_prefix_exact = is_native
+            || origin
+                .prefix
+                .map_or_else(|| is_plain_key(origin.toolbox), |written| written == prefix);
+        let is_exact = is_prefix_exact && tool == origin.tool;
+        let rank = match (is_native, is_exact) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, true) => 2,
+            (false, false) => 3,
+        };
+        let whole = if is_native || prefix.is_empty() {
+            tool
         } else {
             format!("{prefix}{SEPARATOR}{tool}")
-        };
-        let native = origin.toolbox == NATIVE;
-        let prefix_unchanged = native || origin.prefix.is_some() || is_plain_key(origin.toolbox);
-        let rank = match (native, prefix_unchanged && tool == origin.tool) {
-            (true, _) => 0,
-            (false, true) => 1,
-            (false, false) => 2,
         };
         let fits = !whole.is_empty() && whole.len() <= LONGEST;
         let name = if fits {
@@ -122,19 +188,47 @@ impl Candidate {
     }
 }
 
-/// A name cut so that `_` and 8 hex digits fit behind it.
+/// Characters of a name that stay before `_` and the digits.
+const KEPT: usize = LONGEST - 9;
+
+/// Whether an exposed name may mean a tool of the toolbox with this prefix, as [`prefixes`] gives
+/// it. Never so for an empty prefix: such a name does not show whose it is.
+pub fn may_begin(exposed: &str, prefix: &str) -> bool {
+    if prefix.is_empty() {
+        return false;
+    }
+    let is_whole = exposed
+        .strip_prefix(prefix)
+        .is_some_and(|rest| rest.starts_with(SEPARATOR));
+    // Of a long prefix only the head is left in a name that was cut.
+    let is_cut = || {
+        exposed.len() == LONGEST
+            && exposed
+                .get(..KEPT)
+                .is_some_and(|head| format!("{prefix}{SEPARATOR}").starts_with(head))
+    };
+    is_whole || is_cut()
+}
+
+/// A name cut so that `_` and 8 hex digits, which tell its origin, fit behind it.
 fn with_digits(name: &str, origin: &Origin<'_>) -> String {
+    cut_with_digits(
+        name,
+        &[origin.toolbox.as_bytes(), &[0], origin.tool.as_bytes()],
+    )
+}
+
+/// A name cut so that `_` and 8 hex digits of a SHA-256 over the parts fit behind it.
+fn cut_with_digits(name: &str, parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
-    hasher.update(origin.toolbox);
-    hasher.update([0]);
-    hasher.update(origin.tool);
-    let digest = hasher.finalize();
-    let digits: String = digest
+    parts.iter().for_each(|part| hasher.update(part));
+    let digits: String = hasher
+        .finalize()
         .iter()
         .take(4)
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    let kept: String = name.chars().take(LONGEST - 1 - digits.len()).collect();
+    let kept: String = name.chars().take(KEPT).collect();
     format!("{kept}_{digits}")
 }
 
@@ -296,6 +390,93 @@ mod tests {
         let names = exposed(&[served, origin("native", "add")]);
         assert_eq!(names[1], "add");
         assert_ne!(names[0], "add");
+    }
+
+    #[test]
+    fn a_tool_that_is_listed_twice_keeps_its_plain_name() {
+        let names = exposed(&[origin("time", "now"), origin("time", "now")]);
+        assert_eq!(names, ["time__now", "time__now"]);
+    }
+
+    #[test]
+    fn an_exact_native_name_is_stronger_than_a_changed_one() {
+        let names = exposed(&[origin("native", "a b"), origin("native", "a_b")]);
+        assert_eq!(names[1], "a_b");
+        assert_ne!(names[0], "a_b");
+    }
+
+    #[test]
+    fn a_prefix_that_had_to_be_changed_is_a_weaker_claim() {
+        let named = |toolbox, prefix| Origin {
+            toolbox,
+            prefix: Some(prefix),
+            tool: "now",
+        };
+        let names = exposed(&[named("a", "t.x"), named("b", "t_x")]);
+        assert_eq!(names[1], "t_x__now");
+        assert_ne!(names[0], names[1]);
+    }
+
+    #[test]
+    fn keys_that_come_to_one_prefix_are_told_apart_and_exact_ones_stay() {
+        let given = prefixes(&[
+            ("a.b", None),
+            ("a b", None),
+            ("a_b", None),
+            ("c", Some("a_b")),
+        ]);
+        assert_eq!(given[2..], ["a_b", "a_b"]);
+        assert!(
+            given[0] != given[1] && given[0].starts_with("a_b_"),
+            "{given:?}"
+        );
+        assert_eq!(prefixes(&[("a.b", None), ("c", None)]), ["a_b", "c"]);
+    }
+
+    #[test]
+    fn a_cut_name_still_shows_whose_it_may_be() {
+        let key = "k".repeat(70);
+        let name = &exposed(&[origin(&key, "now")])[0];
+        assert!(may_begin(name, &toolbox_prefix(&key)));
+        assert!(may_begin("time__now", "time") && !may_begin("time_now", "time"));
+        assert!(!may_begin("now", "") && !may_begin("__now", ""));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn names_are_legal_unique_and_lead_back(
+            tools in proptest::collection::hash_set(
+                ("[a-c._ é]{0,4}", proptest::option::of("[a._]{0,2}"), "[a-b._🦀]{0,3}|[ab]{60,70}"),
+                0..40,
+            ),
+        ) {
+            // A toolbox has one prefix: the first that is drawn for its key.
+            let mut set = HashMap::new();
+            let tools: std::collections::BTreeSet<(String, Option<String>, String)> = tools
+                .into_iter()
+                .map(|(key, prefix, tool)| {
+                    let prefix = set.entry(key.clone()).or_insert(prefix).clone();
+                    (key, prefix, tool)
+                })
+                .collect();
+            let origins: Vec<Origin<'_>> = tools
+                .iter()
+                .map(|(toolbox, prefix, tool)| Origin { toolbox, prefix: prefix.as_deref(), tool })
+                .collect();
+            let names = exposed(&origins);
+            for name in &names {
+                proptest::prop_assert!(!name.is_empty() && name.len() <= LONGEST, "{}", name);
+                proptest::prop_assert_eq!(&sanitised(name), name);
+            }
+            let unique: std::collections::HashSet<&String> = names.iter().collect();
+            proptest::prop_assert_eq!(unique.len(), origins.len());
+            // The order of arrival changes no name.
+            let mut reversed: Vec<Origin<'_>> = origins.clone();
+            reversed.reverse();
+            let mut back = exposed(&reversed);
+            back.reverse();
+            proptest::prop_assert_eq!(back, names);
+        }
     }
 
     #[test]

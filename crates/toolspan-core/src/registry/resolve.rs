@@ -42,11 +42,11 @@ impl Snapshot {
         self.get(wanted).or_else(|| self.dotted(wanted))
     }
 
-    /// A tool by `toolbox.tool`. Both parts may have dots of their own.
+    /// A tool by `toolbox.tool`. Both parts may have dots of their own; the first toolbox in order
+    /// whose key and tool fit is meant. Looks at each toolbox once, however long the name is.
     fn dotted(&self, wanted: &str) -> Option<&RegisteredTool> {
-        wanted.match_indices('.').find_map(|(dot, _)| {
-            let (toolbox, rest) = wanted.split_at_checked(dot)?;
-            let original = rest.strip_prefix('.')?;
+        self.toolboxes().find_map(|toolbox| {
+            let original = wanted.strip_prefix(toolbox)?.strip_prefix('.')?;
             self.by_original(original)
                 .find(|tool| &*tool.toolbox == toolbox)
         })

@@ -66,6 +66,8 @@ pub struct ToolboxBroken {
 pub struct Snapshot {
     tools: Vec<RegisteredTool>,
     broken: Vec<ToolboxBroken>,
+    /// Keys of the sources, in order.
+    toolboxes: Vec<Arc<str>>,
     by_name: HashMap<Arc<str>, usize>,
     /// Indices of tools by the source's own name.
     by_original: HashMap<String, Vec<usize>>,
@@ -88,6 +90,7 @@ impl Snapshot {
         let mut snapshot = Self::default();
         for source in sources {
             let toolbox = source.toolbox;
+            snapshot.toolboxes.push(Arc::clone(&toolbox));
             let whose = |tool| ToolboxBroken {
                 toolbox: Arc::clone(&toolbox),
                 tool,
@@ -143,6 +146,11 @@ impl Snapshot {
         self.by_name
             .get(name)
             .and_then(|index| self.tools.get(*index))
+    }
+
+    /// The keys of the sources, in order.
+    pub(super) fn toolboxes(&self) -> impl Iterator<Item = &str> {
+        self.toolboxes.iter().map(|key| &**key)
     }
 
     /// The tools that their sources call by this name, in order.
