@@ -8,7 +8,7 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome};
 use toolspan_mcp::transport::memory::STREAM_BYTES;
 
-use crate::support::{connect, connect_within, told};
+use crate::support::{Peer, connect, connect_within, told};
 
 // R28
 #[tokio::test(start_paused = true)]
@@ -52,48 +52,77 @@ async fn a_slow_reader_that_makes_progress_is_left_alone() {
     assert!(began.elapsed() < Duration::from_secs(26));
 }
 
+/// The texts of two calls, the first two of a connection, that fill the stream to its last byte.
+fn filling() -> [String; 2] {
+    let frame = |id: u64, text: usize| {
+        let frame = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"\"}},\"_meta\":{{\"progressToken\":{id}}}}}}}\n"
+        );
+        frame.len() + text
+    };
+    let first = 60_000;
+    let rest = STREAM_BYTES - frame(3, first) - frame(4, 0);
+    ["x".repeat(first), "x".repeat(rest)]
+}
+
+/// Answers this many calls, none of which has the text `withdrawn`.
+async fn answer(peer: &mut Peer, count: usize) {
+    for _ in 0..count {
+        let call = peer.expect("tools/call").await;
+        assert_ne!(call["params"]["arguments"]["text"], "withdrawn");
+        peer.echo(&call).await;
+    }
+}
+
 // A frame is withdrawn while the writing task waits for the sink, and the queue is empty again.
 #[tokio::test(start_paused = true)]
 async fn a_frame_that_follows_a_withdrawn_one_leaves_as_soon_as_there_is_room() {
     let (tools, _server, mut peer) = connect().await;
     let began = Instant::now();
-    // Calls that fill the stream to its last byte, so that the next frame is not begun.
-    let mut filling = Vec::new();
-    let frame = |text: usize| {
-        let id = 3 + u64::from(text < 60_000);
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"\"}},\"_meta\":{{\"progressToken\":{id}}}}}}}\n").len() + text
-    };
-    let first = 60_000;
-    let rest = STREAM_BYTES - frame(first);
-    filling.push("x".repeat(first));
-    filling.push("x".repeat(rest - frame(0)));
+    let filling = filling();
     let full = futures_util::future::join_all(filling.iter().map(|text| tools.echo(text)));
     let mut full = std::pin::pin!(full);
     assert!(futures_util::poll!(full.as_mut()).is_pending());
     // This one is queued, the writing task waits for room, and it is taken back.
-    let withdrawn = tools
-        .echo_within("withdrawn", Duration::from_secs(1))
-        .await
-        .unwrap_err();
+    let limit = Duration::from_secs(1);
+    let withdrawn = tools.echo_within("withdrawn", limit).await.unwrap_err();
     assert_eq!(withdrawn.outcome(), Outcome::NotSent, "the stream was full");
     // This one meets an empty queue and a full stream.
     let mut follows = std::pin::pin!(tools.echo("follows"));
     assert!(futures_util::poll!(follows.as_mut()).is_pending());
-    let serve = async {
-        for _ in 0..3 {
-            let call = peer.expect("tools/call").await;
-            assert_ne!(call["params"]["arguments"]["text"], "withdrawn");
-            peer.echo(&call).await;
-        }
-    };
-    let (results, follows, ()) = tokio::join!(full, follows, serve);
+    let (results, follows, ()) = tokio::join!(full, follows, answer(&mut peer, 3));
     assert!(results.iter().all(Result::is_ok));
     assert_eq!(follows.unwrap(), "follows");
-    assert_eq!(
-        began.elapsed(),
-        Duration::from_secs(1),
-        "nothing waited for a timer"
-    );
+    assert_eq!(began.elapsed(), limit, "nothing waited for a timer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_room_gets_that_of_a_frame_taken_back() {
+    let (tools, _server, mut peer) = connect().await;
+    let began = Instant::now();
+    let filling = filling();
+    let full = futures_util::future::join_all(filling.iter().map(|text| tools.echo(text)));
+    let mut full = std::pin::pin!(full);
+    assert!(futures_util::poll!(full.as_mut()).is_pending());
+    // One of these fills the queue, the other waits for room in it.
+    let limit = Duration::from_secs(1);
+    let large = "x".repeat(900 << 10);
+    let (queued, waits) = (tools.echo_within(&large, limit), tools.echo(&large));
+    let mut waits = std::pin::pin!(waits);
+    let withdrawn = async {
+        let mut queued = std::pin::pin!(queued);
+        assert!(futures_util::poll!(queued.as_mut()).is_pending());
+        assert!(futures_util::poll!(waits.as_mut()).is_pending());
+        tokio::select! {
+            queued = queued => queued.unwrap_err(),
+            _ = waits.as_mut() => unreachable!("the server does not read"),
+        }
+    };
+    assert_eq!(withdrawn.await.outcome(), Outcome::NotSent);
+    let (results, waits, ()) = tokio::join!(full, waits, answer(&mut peer, 3));
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(waits.unwrap().len(), large.len());
+    assert_eq!(began.elapsed(), limit, "nothing waited for a timer");
 }
 
 #[tokio::test(start_paused = true)]
