@@ -1,5 +1,6 @@
 //! What an executor is given beside the arguments, and what it tells back while it runs.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -54,18 +55,19 @@ impl Context {
         self.options.on_progress.is_some()
     }
 
-    /// Tells the caller of progress, and starts the idle limit anew.
+    /// Tells the caller of progress, and starts the idle limit anew. A panic of the caller's sink is
+    /// not the tool's: it ends here, and the call goes on.
     pub fn report(&self, progress: Progress) {
         self.note_life();
         if let Some(sink) = &self.options.on_progress {
-            sink(progress);
+            let _ = catch_unwind(AssertUnwindSafe(|| sink(progress)));
         }
     }
 
     /// Starts the idle limit anew.
     pub fn note_life(&self) {
         let since = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.last_sign.store(since, Ordering::Relaxed);
+        self.last_sign.fetch_max(since, Ordering::Relaxed);
     }
 
     /// Says how far the call has come. An earlier outcome never replaces a later one.
@@ -121,12 +123,11 @@ impl Context {
     }
 }
 
-/// The instant so much later. A limit beyond what the clock can tell is no limit: 30 years.
+/// The instant so much later. A limit of more than 30 years is taken as 30 years: what lies beyond
+/// is more than a clock can tell.
 fn later(instant: Instant, limit: Duration) -> Instant {
-    const NO_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
-    instant
-        .checked_add(limit)
-        .unwrap_or_else(|| instant + NO_LIMIT)
+    const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
+    instant + limit.min(LONGEST)
 }
 
 /// Which limit a call ran into, and how long it is.

@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
+use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -21,14 +22,22 @@ enum End<T> {
 /// The work's own result, or `timeout` or `cancelled` when that comes first.
 ///
 /// When the work is ready at the same instant as its deadline, the work wins: a result that is
-/// here is never thrown away. Work that is cut short is dropped before the error is made, so that
-/// the error knows whether the call could still be taken back.
+/// here is never thrown away. Work whose deadline passed before it began is not begun. Work that is
+/// cut short is dropped before the error is made, so that the error knows whether the call could
+/// still be taken back.
 ///
 /// # Errors
 ///
 /// What the work gives; `timeout`; `cancelled`.
 pub async fn within<T>(work: impl Future<Output = Result<T>>, context: &Context) -> Result<T> {
     match end_of(work, context).await {
+    if Handle::try_current().is_err() {
+        return Err(outside_runtime(context));
+    }
+    let (deadline, limit) = context.deadline();
+    if Instant::now() >= deadline {
+        return Err(timeout_error(context, limit));
+    }
         End::Done(result) => result,
         End::Cancelled => Err(cancelled_error(context)),
         End::TimedOut(limit) => Err(timeout_error(context, limit)),
@@ -80,6 +89,12 @@ async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
 fn cancelled_error(context: &Context) -> Error {
     let outcome = context.outcome();
     Error::new(
+fn outside_runtime(context: &Context) -> Error {
+    let message = "a call was made outside a tokio runtime";
+    Error::new(ErrorKind::Usage, context.phase(), message)
+        .with_hint("await it in a tokio runtime, or use the blocking host")
+}
+
         ErrorKind::Cancelled,
         context.phase(),
         "the call was cancelled",

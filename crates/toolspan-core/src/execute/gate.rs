@@ -19,11 +19,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate of `size` places with a waiting room of `queue`; `key` is the config key of `size`.
+    /// A gate of `size` places, at least one, with a waiting room of `queue`; `key` is the config key
+    /// of `size`.
     pub fn new(size: usize, queue: usize, key: &'static str) -> Self {
-        let places = Semaphore::new(size.clamp(1, Semaphore::MAX_PERMITS));
+        let size = size.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            places,
+            places: Semaphore::new(size),
             size,
             key,
             waiting: AtomicUsize::new(0),

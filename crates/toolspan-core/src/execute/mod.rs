@@ -9,6 +9,7 @@ mod gate;
 mod options;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 
@@ -31,16 +32,20 @@ use crate::{Error, ErrorKind, Result};
 /// # Errors
 ///
 /// `overloaded` when there is no place, `timeout`, `cancelled`, `internal` when the tool panics,
-/// and whatever the executor gives.
+/// `usage` when the call was checked for another tool, and whatever the executor gives.
 pub async fn run(
     tool: &RegisteredTool,
     call: &ValidCall,
     context: &Context,
     gates: Gates<'_>,
 ) -> Result<Observation> {
+    if !Arc::ptr_eq(&tool.definition, call.definition()) {
+        return Err(of_another_tool(tool, call));
+    }
     let work = async {
         let _places = gates.enter().await?;
-        let work = tool.executor.call(call, context);
+        // An executor may panic before it gives its future, too.
+        let work = async { tool.executor.call(call, context).await };
         AssertUnwindSafe(work)
             .catch_unwind()
             .await
@@ -50,6 +55,15 @@ pub async fn run(
         .await
         .map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name))?;
     Ok(with_output_checked(observation, tool))
+}
+
+/// The error of a call that was checked against another tool's schema.
+fn of_another_tool(tool: &RegisteredTool, call: &ValidCall) -> Error {
+    let message = format!("the call was checked for {}", call.exposed_name());
+    Error::new(ErrorKind::Usage, crate::Phase::Validate, message)
+        .in_toolbox(&tool.toolbox)
+        .in_tool(&tool.name)
+        .with_hint("validate the request for the tool that is to run it")
 }
 
 /// The error of a tool that panicked, with the panic's own words where they are text.

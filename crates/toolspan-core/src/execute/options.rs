@@ -36,14 +36,16 @@ impl Progress {
     }
 }
 
-/// Takes a call's progress. Runs on the caller's own thread or task; must not block.
+/// Takes a call's progress. Runs on the caller's own thread or task; must not block. A panic in it
+/// is caught, and the call goes on.
 pub type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Options of one call. The default says nothing: the host's timeouts hold.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// Longest time for the whole call, instead of `timeouts.total` and `timeouts.idle`.
+    /// Longest time for the whole call, instead of `timeouts.total` and `timeouts.idle`. With no
+    /// time at all nothing is sent.
     pub timeout: Option<Duration>,
     /// Cancels the call, here and at the server.
     pub cancel: Option<CancellationToken>,

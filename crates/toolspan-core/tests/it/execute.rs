@@ -265,3 +265,152 @@ async fn a_result_that_breaks_its_own_schema_is_kept_and_marked() {
         Some("expected required property `sum`, found an object with `total`")
     );
 }
+
+#[tokio::test]
+async fn a_panic_before_there_is_a_future_becomes_an_error_too() {
+    let panics = tool(|_| panic!("no future"));
+    let error = run(&panics, CallOptions::default()).await.unwrap_err();
+    assert_eq!(error.message(), "the tool panicked: no future");
+}
+
+#[tokio::test]
+async fn a_panic_of_the_callers_progress_sink_costs_nothing_but_the_report() {
+    let reports = tool(|context| {
+        Box::pin(async move {
+            context.report(Progress::new(1.0, None));
+            Ok(Observation::text_of("done"))
+        })
+    });
+    let options = CallOptions::default().with_progress(|_| panic!("in the sink"));
+    assert_eq!(run(&reports, options).await.unwrap().text(), "done");
+}
+
+#[tokio::test]
+async fn any_timeout_can_be_told_and_none_at_all_sends_nothing() {
+    let works = tool(|context| {
+        Box::pin(async move {
+            context.note_sent();
+            tokio::task::yield_now().await;
+            Ok(Observation::text_of("done"))
+        })
+    });
+    let thirty_years = Duration::from_secs(30 * 365 * 24 * 3_600);
+    for timeout in [
+        Duration::MAX,
+        Duration::from_secs(u64::MAX >> 1),
+        Duration::from_secs((1 << 63) - (1 << 31)),
+        thirty_years,
+    ] {
+        let options = CallOptions::default().with_timeout(timeout);
+        assert_eq!(run(&works, options).await.unwrap().text(), "done");
+    }
+    let options = CallOptions::default().with_timeout(Duration::ZERO);
+    let error = run(&works, options).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.outcome()),
+        (ErrorKind::Timeout, Outcome::NotSent)
+    );
+}
+
+#[tokio::test]
+async fn a_call_cancelled_before_it_begins_never_reaches_the_tool() {
+    let unreached = tool(|_| panic!("it was called"));
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let error = run(&unreached, CallOptions::default().with_cancel(cancel))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.outcome()),
+        (ErrorKind::Cancelled, Outcome::NotSent)
+    );
+}
+
+#[test]
+fn outside_a_runtime_a_call_is_refused_and_not_begun() {
+    let unreached = tool(|_| panic!("it was called"));
+    let error = futures_util::FutureExt::now_or_never(run(&unreached, CallOptions::default()))
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.outcome()),
+        (ErrorKind::Usage, Outcome::NotSent)
+    );
+}
+
+#[tokio::test]
+async fn a_call_checked_for_one_tool_is_never_run_by_another() {
+    let (mine, other) = (tool(|_| panic!("it was called")), support::echo("x"));
+    let other = tool_of((*other.definition).clone(), other.executor);
+    let call = CallRequest::new("x", json!({}))
+        .validate(&other, &Limits::default())
+        .unwrap();
+    let gate = gate(1, 1);
+    let gates = Gates {
+        toolbox: &gate,
+        host: &gate,
+    };
+    let context = Context::new(CallOptions::default(), &Timeouts::default());
+    let error = execute::run(&mine, &call, &context, gates)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!(error.message(), "the call was checked for box__x");
+}
+
+#[tokio::test]
+async fn a_gate_of_no_places_has_one_and_counts_it() {
+    let none = Arc::new(gate(0, 0));
+    let counted = Arc::clone(&none);
+    let counts = tool(move |_| {
+        let seen = counted.in_flight();
+        Box::pin(async move { Ok(Observation::text_of(seen.to_string())) })
+    });
+    let call = CallRequest::new("work", json!({}))
+        .validate(&counts, &Limits::default())
+        .unwrap();
+    let host = gate(8, 8);
+    let gates = Gates {
+        toolbox: &none,
+        host: &host,
+    };
+    let context = Context::new(CallOptions::default(), &Timeouts::default());
+    let seen = execute::run(&counts, &call, &context, gates).await.unwrap();
+    assert_eq!((seen.text(), none.in_flight()), ("1".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn a_call_dropped_at_any_point_gives_its_places_back() {
+    let waits = tool(|_| Box::pin(std::future::pending()));
+    let (toolbox, host) = (gate(2, 2), gate(1, 2));
+    let gates = Gates {
+        toolbox: &toolbox,
+        host: &host,
+    };
+    let call = CallRequest::new("work", json!({}))
+        .validate(&waits, &Limits::default())
+        .unwrap();
+    let contexts: Vec<Context> = (0..3)
+        .map(|_| Context::new(CallOptions::default(), &Timeouts::default()))
+        .collect();
+    // One runs, one holds a place of its toolbox and waits for the host's, one waits for both.
+    let mut calls: Vec<_> = contexts
+        .iter()
+        .map(|context| Box::pin(execute::run(&waits, &call, context, gates)))
+        .collect();
+    for call in &mut calls {
+        assert!(futures_util::FutureExt::now_or_never(call).is_none());
+    }
+    assert_eq!((toolbox.in_flight(), host.in_flight()), (2, 1));
+    drop(calls);
+    assert_eq!((toolbox.in_flight(), host.in_flight()), (0, 0));
+    let echo = tool(|_| Box::pin(async { Ok(Observation::default()) }));
+    let call = CallRequest::new("work", json!({}))
+        .validate(&echo, &Limits::default())
+        .unwrap();
+    assert!(
+        execute::run(&echo, &call, &contexts[0], gates)
+            .await
+            .is_ok()
+    );
+}
