@@ -53,6 +53,16 @@ impl Code {
         }
     }
 
+    /// The code for a toolbox that the host cannot do without and that did not start. Whatever
+    /// went wrong with the server, also a time limit, means that it could not be reached.
+    pub(crate) fn of_start(error: &Error) -> Self {
+        match error.kind() {
+            ErrorKind::Usage | ErrorKind::Config => Self::USAGE,
+            ErrorKind::Cancelled => Self::INTERRUPTED,
+            _ => Self::SERVER,
+        }
+    }
+
     /// The code as a number.
     pub(crate) const fn number(self) -> u8 {
         self.0

@@ -9,9 +9,10 @@ use toolspan::toolbox::ToolBoxState;
 use toolspan::{CallOptions, Error, ErrorKind, Host, Phase, Result, Services, ToolboxStatus};
 
 use crate::args::Global;
+use crate::exit::Code;
 use crate::interrupt::Interrupt;
 use crate::output::progress::Activity;
-use crate::output::{Output, human};
+use crate::output::{Output, human, report};
 
 /// Names of toolboxes in one message.
 const NAMED: usize = 6;
@@ -101,9 +102,19 @@ impl Session {
         Ok(settled.err().or_else(|| nothing_works(&host.status())))
     }
 
-    /// Names the toolboxes that failed and the tools that cannot be used, on stderr.
-    pub(crate) fn report_faults(&self, host: &Host) {
-        for status in host.status() {
+    /// Tells why the host is not what was asked for, and gives the exit code of that.
+    pub(crate) fn start_failed(&self, error: &Error) -> Code {
+        report::error(&self.output, error);
+        Code::of_start(error)
+    }
+
+    /// Names the toolboxes that failed and the tools that cannot be used, on stderr; not the
+    /// toolbox of an error that is told by itself.
+    pub(crate) fn report_faults(&self, host: &Host, told: Option<&Error>) {
+        let is_told = |status: &ToolboxStatus| {
+            told.is_some_and(|error| error.toolbox() == Some(&*status.toolbox))
+        };
+        for status in host.status().into_iter().filter(|status| !is_told(status)) {
             let name = sanitise::one_line(&status.toolbox, 200);
             // What is wrong in the config was said when it was read.
             if let Some(error) = status

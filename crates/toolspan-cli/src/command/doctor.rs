@@ -34,6 +34,7 @@ pub(super) async fn run(session: &Session, doctor: &Doctor) -> Result<Code> {
                 drop(activity);
                 if !session.output.json {
                     print(&session.output, &toolbox, &diagnosis);
+                    print_tools(&session.output, host, &toolbox);
                 }
                 examined.push((toolbox, diagnosis));
             }
@@ -151,6 +152,27 @@ fn print(output: &Output, toolbox: &str, diagnosis: &Diagnosis) {
     if let Some(hint) = hint {
         let label = output.paint(Style::Hint, "next");
         output.line(&format!("  {label}   {}", sanitise::one_line(hint, 500)));
+    }
+}
+
+/// What can be called in the end, and what cannot.
+fn print_tools(output: &Output, host: &Host, toolbox: &str) {
+    let statuses = host.status();
+    let Some(status) = statuses.iter().find(|status| &*status.toolbox == toolbox) else {
+        return;
+    };
+    for broken in &status.broken {
+        let label = output.paint(Style::Caution, "tool");
+        let name = sanitise::one_line(&broken.name, 100);
+        let reason = sanitise::one_line(&broken.reason, 500);
+        output.line(&format!("  {label}   {name} cannot be used: {reason}"));
+    }
+    if matches!(
+        status.state,
+        ToolBoxState::Ready | ToolBoxState::Degraded(_)
+    ) {
+        let label = output.paint(Style::Faint, "tool");
+        output.line(&format!("  {label}   {} can be called", status.tools));
     }
     output.line("");
 }

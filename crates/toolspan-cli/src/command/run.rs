@@ -10,7 +10,7 @@ use toolspan::{Error, ErrorKind, Phase, Result};
 use crate::args::{Command, CommandLine, ConfigAction, Global, guess_global};
 use crate::exit::Code;
 use crate::interrupt::Interrupt;
-use crate::output::{Output, Style, human, json};
+use crate::output::{Output, Style, json, report};
 use crate::session::Session;
 
 /// Runs the program and gives its exit code.
@@ -93,7 +93,7 @@ fn start(command: Chosen, global: Global, output: &Arc<Output>) -> Result<Code> 
     match (ended, session.interrupt.code()) {
         // SIGTERM and Ctrl-C are the same error; the exit code tells them apart.
         (Err(error), Some(code)) if error.kind() == ErrorKind::Cancelled => {
-            report(output, &error);
+            report::error(output, &error);
             Ok(code)
         }
         (ended, _) => ended,
@@ -118,7 +118,7 @@ async fn dispatch(command: Chosen, session: &Session) -> Result<Code> {
 /// Reports how it ended. A failure to write is one too, unless something else failed before it.
 fn finish(output: &Output, ended: Result<Code>) -> Code {
     let code = ended.unwrap_or_else(|error| {
-        report(output, &error);
+        report::error(output, &error);
         Code::of(&error)
     });
     match output.failure() {
@@ -129,14 +129,6 @@ fn finish(output: &Output, ended: Result<Code>) -> Code {
         }
         None => code,
     }
-}
-
-/// Tells an error: to people on stderr, and with `--json` to programs on stdout.
-fn report(output: &Output, error: &Error) {
-    if output.json {
-        output.json(&json::error(error));
-    }
-    human::error(output, error);
 }
 
 /// Shows help, the version, or what is wrong with the command line.

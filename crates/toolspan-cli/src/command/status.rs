@@ -2,14 +2,15 @@
 
 use toolspan::guard::sanitise;
 use toolspan::toolbox::ToolBoxState;
-use toolspan::{Result, ToolboxStatus};
+use toolspan::{Error, Result, ToolboxStatus};
 
 use crate::exit::Code;
 use crate::output::table::{Cell, Table};
 use crate::output::{Output, Style, human};
 use crate::session::Session;
 
-/// Shows the state of each toolbox. A failed one is a finding, not a failure of this command.
+/// Shows the state of each toolbox. A failed one is a finding, not a failure of this command,
+/// unless it is required: then the exit code says so, beside the whole status.
 pub(super) async fn run(session: &Session) -> Result<Code> {
     session
         .with_host(async |host| {
@@ -22,9 +23,18 @@ pub(super) async fn run(session: &Session) -> Result<Code> {
                     .json(&status.iter().map(ToolboxStatus::to_json).collect()),
                 false => print(&session.output, &status),
             }
-            Ok(Code::DONE)
+            Ok(required_failure(&status).map_or(Code::DONE, |error| Code::of_start(&error)))
         })
         .await
+}
+
+/// The error of the first required toolbox that failed.
+fn required_failure(status: &[ToolboxStatus]) -> Option<Error> {
+    let mut required = status.iter().filter(|status| status.required);
+    required.find_map(|status| match &status.state {
+        ToolBoxState::Failed(error) => Some(error.clone()),
+        _ => None,
+    })
 }
 
 fn print(output: &Output, status: &[ToolboxStatus]) {

@@ -16,11 +16,13 @@ pub(super) async fn run(session: &Session, wanted: &Tools) -> Result<Code> {
             let failure = session.settle(host).await?;
             let snapshot = host.snapshot();
             match failure {
-                Some(error) if session.output.json || snapshot.tools().is_empty() => Err(error),
+                Some(error) if session.output.json || snapshot.tools().is_empty() => {
+                    Ok(session.start_failed(&error))
+                }
                 failure => {
                     print(session, wanted, &snapshot);
-                    session.report_faults(host);
-                    failure.map_or(Ok(Code::DONE), Err)
+                    session.report_faults(host, failure.as_ref());
+                    Ok(failure.map_or(Code::DONE, |error| session.start_failed(&error)))
                 }
             }
         })

@@ -1,13 +1,14 @@
 //! How does text leave this program? Through [`Output`] alone: data to stdout, talk to stderr.
 //!
 //! [`human`] and [`json`] turn values into text, [`table`] lines it up, [`progress`] shows that
-//! something is under way.
+//! something is under way; [`report`] tells an error.
 
 mod door;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod observation;
 pub(crate) mod progress;
+pub(crate) mod report;
 pub(crate) mod signature;
 mod style;
 pub(crate) mod table;

@@ -79,7 +79,7 @@ pub(super) async fn find(session: &Session, host: &Host, name: &str) -> Result<R
         .as_ref()
         .is_err_and(|error| error.kind() == ErrorKind::ToolNotFound)
     {
-        session.report_faults(host);
+        session.report_faults(host, None);
     }
     found
 }
