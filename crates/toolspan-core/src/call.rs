@@ -87,7 +87,7 @@ pub struct ValidCall {
     definition: Arc<ToolDefinition>,
     exposed_name: Arc<str>,
     arguments: Map<String, Value>,
-    text: Box<str>,
+    text: String,
 }
 
 impl ValidCall {
@@ -104,7 +104,8 @@ impl ValidCall {
             .input
             .check_within(&arguments, limits.json_depth)
             .map_err(refused)?;
-        let text = arguments.to_string();
+        let text = serde_json::to_string(&arguments)
+            .map_err(|error| invalid(format!("the arguments cannot be written: {error}")))?;
         if text.len() > limits.arguments_bytes {
             let message = format!(
                 "the arguments take {} bytes, more than limits.arguments_bytes ({})",
@@ -120,7 +121,7 @@ impl ValidCall {
             definition: Arc::clone(&tool.definition),
             exposed_name: Arc::clone(&tool.name),
             arguments,
-            text: text.into_boxed_str(),
+            text,
         })
     }
 

@@ -113,10 +113,10 @@ impl Host {
         options: CallOptions,
     ) -> Result<Observation> {
         self.refuse_closed()?;
-        let asked = tokio::time::Instant::now();
         let (tool, options) = match self.known(tool) {
             Some(tool) => (tool, options),
             None => {
+                let asked = tokio::time::Instant::now();
                 let found = self.find_within(tool, options.clone()).await;
                 let tool = found.map_err(|error| error.in_tool(tool))?;
                 let left = options

@@ -20,6 +20,8 @@ pub(crate) type Listing = watch::Receiver<Option<Result<()>>>;
 pub(crate) struct Member {
     pub(crate) key: Arc<str>,
     pub(crate) prefix: Option<String>,
+    /// What its exposed names begin with, made once: each call looks at it.
+    exposed_prefix: String,
     pub(crate) required: bool,
     pub(crate) source: MemberSource,
     pub(crate) filter: ToolFilter,
@@ -64,8 +66,13 @@ impl Member {
             config.limits.queue,
             "limits.max_in_flight",
         );
+        let exposed_prefix = match &config.prefix {
+            Some(prefix) => name::sanitised(prefix),
+            None => name::toolbox_prefix(&config.key),
+        };
         Self {
             key: config.key,
+            exposed_prefix,
             prefix: config.prefix,
             required: config.required,
             source,
@@ -151,13 +158,9 @@ impl Member {
 
     /// Whether a full name may mean one of its tools.
     pub(crate) fn may_own(&self, wanted: &str) -> bool {
-        let prefix = match &self.prefix {
-            Some(prefix) => name::sanitised(prefix),
-            None => name::toolbox_prefix(&self.key),
-        };
-        let exposed = !prefix.is_empty()
+        let exposed = !self.exposed_prefix.is_empty()
             && wanted
-                .strip_prefix(&prefix)
+                .strip_prefix(&self.exposed_prefix)
                 .is_some_and(|rest| rest.starts_with(name::SEPARATOR));
         let dotted = wanted
             .strip_prefix(&*self.key)

@@ -1,7 +1,7 @@
 //! Ends a piece of work at its deadline, or when its caller cancels it.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 
 use tokio::runtime::Handle;
@@ -28,9 +28,9 @@ enum End<T> {
 ///
 /// # Errors
 ///
-/// What the work gives; `timeout`; `cancelled`.
+/// What the work gives; `timeout`; `cancelled`; `usage` outside a tokio runtime, which the timers
+/// need.
 pub async fn within<T>(work: impl Future<Output = Result<T>>, context: &Context) -> Result<T> {
-    match end_of(work, context).await {
     if Handle::try_current().is_err() {
         return Err(outside_runtime(context));
     }
@@ -38,6 +38,7 @@ pub async fn within<T>(work: impl Future<Output = Result<T>>, context: &Context)
     if Instant::now() >= deadline {
         return Err(timeout_error(context, limit));
     }
+    match end_of(work, context).await {
         End::Done(result) => result,
         End::Cancelled => Err(cancelled_error(context)),
         End::TimedOut(limit) => Err(timeout_error(context, limit)),
@@ -51,7 +52,7 @@ pub async fn within<T>(work: impl Future<Output = Result<T>>, context: &Context)
 async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
     let mut work = pin!(work);
     let mut cancelled = pin!(context.cancel().map(|token| token.cancelled()));
-    let mut timer: Option<Pin<Box<Sleep>>> = None;
+    let mut timer = pin!(None::<Sleep>);
     poll_fn(|task| {
         // What was cancelled while it waited for a place is not sent any more.
         let is_cancelled = context
@@ -73,12 +74,14 @@ async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
             if Instant::now() >= deadline {
                 return Poll::Ready(End::TimedOut(limit));
             }
-            let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-            if timer.deadline() != deadline {
-                timer.as_mut().reset(deadline);
+            let set = timer.as_ref().as_pin_ref().map(|timer| timer.deadline());
+            if set != Some(deadline) {
+                timer.set(Some(sleep_until(deadline)));
             }
             // A timer that fired early (its deadline moved) goes round once more.
-            if timer.as_mut().poll(task).is_pending() {
+            if let Some(timer) = timer.as_mut().as_pin_mut()
+                && timer.poll(task).is_pending()
+            {
                 return Poll::Pending;
             }
         }
@@ -86,15 +89,15 @@ async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
     .await
 }
 
-fn cancelled_error(context: &Context) -> Error {
-    let outcome = context.outcome();
-    Error::new(
 fn outside_runtime(context: &Context) -> Error {
     let message = "a call was made outside a tokio runtime";
     Error::new(ErrorKind::Usage, context.phase(), message)
         .with_hint("await it in a tokio runtime, or use the blocking host")
 }
 
+fn cancelled_error(context: &Context) -> Error {
+    let outcome = context.outcome();
+    Error::new(
         ErrorKind::Cancelled,
         context.phase(),
         "the call was cancelled",

@@ -43,6 +43,8 @@ mod pipes;
 mod program;
 #[cfg(unix)]
 mod reaper;
+#[cfg(target_os = "linux")]
+mod signalless;
 #[cfg(unix)]
 mod spawn;
 #[cfg(unix)]

@@ -17,6 +17,8 @@ const SLICE: Duration = Duration::from_millis(50);
 thread_local! {
     /// Whether this thread is inside [`block_on`]: a call from a callback may then wait, too.
     static WAITING: Cell<bool> = const { Cell::new(false) };
+    /// Wakes this thread; made once for all its calls.
+    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
 }
 
 /// Wakes a parked thread.
@@ -49,7 +51,7 @@ pub(super) fn block_on<F: Future>(home: &Handle, future: F) -> Result<F::Output>
     }
     let _inside = home.enter();
     let _mark = Mark::set(nested);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = WAKER.with(Waker::clone);
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
