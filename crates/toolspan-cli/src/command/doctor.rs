@@ -34,7 +34,8 @@ pub(super) async fn run(session: &Session, doctor: &Doctor) -> Result<Code> {
                 drop(activity);
                 if !session.output.json {
                     print(&session.output, &toolbox, &diagnosis);
-                    print_tools(&session.output, host, &toolbox);
+                    print_broken(&session.output, host, &toolbox);
+                    session.output.line("");
                 }
                 examined.push((toolbox, diagnosis));
             }
@@ -155,26 +156,16 @@ fn print(output: &Output, toolbox: &str, diagnosis: &Diagnosis) {
     }
 }
 
-/// What can be called in the end, and what cannot.
-fn print_tools(output: &Output, host: &Host, toolbox: &str) {
+/// The listed tools that cannot be called, and why.
+fn print_broken(output: &Output, host: &Host, toolbox: &str) {
     let statuses = host.status();
-    let Some(status) = statuses.iter().find(|status| &*status.toolbox == toolbox) else {
-        return;
-    };
-    for broken in &status.broken {
+    let its_own = statuses.iter().filter(|status| &*status.toolbox == toolbox);
+    for broken in its_own.flat_map(|status| &status.broken) {
         let label = output.paint(Style::Caution, "tool");
         let name = sanitise::one_line(&broken.name, 100);
         let reason = sanitise::one_line(&broken.reason, 500);
         output.line(&format!("  {label}   {name} cannot be used: {reason}"));
     }
-    if matches!(
-        status.state,
-        ToolBoxState::Ready | ToolBoxState::Degraded(_)
-    ) {
-        let label = output.paint(Style::Faint, "tool");
-        output.line(&format!("  {label}   {} can be called", status.tools));
-    }
-    output.line("");
 }
 
 fn print_step(output: &Output, step: &Step, name: &str) {

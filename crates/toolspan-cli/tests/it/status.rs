@@ -52,6 +52,27 @@ fn status_as_json_has_the_members_of_the_contract() {
 }
 
 #[test]
+fn a_required_toolbox_that_failed_is_exit_3_beside_the_whole_status() {
+    let mut hangs = Fault::named("never_answer_initialize").config_entry();
+    hangs["required"] = json!(true);
+    hangs["timeouts"] = json!({"connect": 0.5});
+    let cli = Cli::with_servers(json!({"hangs": hangs, "demo": demo_server()}));
+    let ran = cli.run(&["status", "--json"]);
+    assert_eq!(ran.code, Some(3));
+    assert_eq!(ran.json()[0]["error"]["kind"], "timeout");
+    assert_eq!(ran.json()[1]["state"], "ready");
+    assert_eq!(cli.run(&["status"]).code, Some(3));
+    assert_eq!(cli.run(&["tools"]).code, Some(3));
+    let healthy = cli.run(&["call", "demo__echo", "text=hi"]);
+    assert_eq!(healthy.code, Some(0));
+}
+
+#[test]
+fn doctor_names_the_tools_that_cannot_be_used() {
+    assert_snapshot!(mixed().run(&["doctor", "odd"]));
+}
+
+#[test]
 fn doctor_shows_the_steps_of_a_start() {
     assert_snapshot!(Cli::with_demo().run(&["doctor"]));
 }
