@@ -8,6 +8,7 @@ use crate::definition::ToolDefinition;
 use crate::guard::limits::Limits;
 use crate::guard::outcome::Phase;
 use crate::guard::sanitise;
+use crate::guard::secret::names_a_secret;
 use crate::registry::RegisteredTool;
 use crate::schema::CheckFailed;
 use crate::{Error, ErrorKind, Result};
@@ -146,25 +147,41 @@ impl ValidCall {
     }
 
     /// The call in one line for people: the name and the arguments, values of secret-looking names
-    /// hidden, at most 500 characters.
+    /// hidden at every depth, at most 500 characters.
     pub fn summary(&self) -> String {
         let arguments: Vec<String> = self
             .arguments
             .iter()
-            .map(|(key, value)| {
-                let hidden = crate::guard::secret::names_a_secret(key);
-                let value = if hidden {
-                    "[redacted]".to_owned()
-                } else {
-                    value.to_string()
-                };
-                format!("{key}: {value}")
+            .map(|(key, value)| match names_a_secret(key) {
+                true => format!("{key}: {HIDDEN}"),
+                false => format!("{key}: {}", without_secrets(value)),
             })
             .collect();
         sanitise::one_line(
             &format!("{}({})", self.exposed_name, arguments.join(", ")),
             500,
         )
+    }
+}
+
+/// What stands in a summary in place of a value that may be a secret.
+const HIDDEN: &str = "[redacted]";
+
+/// A copy without the values of secret-looking names. Recurses no deeper than the arguments were
+/// checked to nest.
+fn without_secrets(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_secrets).collect(),
+        Value::Object(members) => {
+            let shown = members
+                .iter()
+                .map(|(key, value)| match names_a_secret(key) {
+                    true => (key.clone(), HIDDEN.into()),
+                    false => (key.clone(), without_secrets(value)),
+                });
+            Value::Object(shown.collect())
+        }
+        plain => plain.clone(),
     }
 }
 

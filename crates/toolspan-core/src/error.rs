@@ -84,7 +84,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error with its place: toolbox, tool, phase, outcome, and a hint where there is one.
 ///
 /// `Display` writes the message alone, without the place: doors add what they show.
-/// It is cheap to clone, so that one dead server can tell all its waiting calls why.
+/// A clone copies its texts, so that one dead server can tell all its waiting calls why.
 #[derive(Clone)]
 pub struct Error(Box<Parts>);
 

@@ -8,7 +8,7 @@ use crate::toolbox::ToolBoxState;
 pub enum Event {
     /// The toolbox came to another state.
     State(ToolBoxState),
-    /// The source says that its tools changed; the host lists them anew.
+    /// The source says that its tools changed; a refresh of the host lists them anew.
     ToolsChanged,
     /// A log message of the source (MCP `notifications/message`).
     Log {

@@ -7,11 +7,12 @@ const SHORTEST: usize = 8;
 /// What stands in place of a secret.
 const MASK: &str = "[redacted]";
 
-/// Replaces registered secret values in texts. Looks for each value as it is, in its JSON-escaped
-/// and in its percent-encoded form, and for what stays of its base64 at each of three alignments.
+/// Replaces registered secret values in texts. Looks for each value as it is, JSON-escaped,
+/// percent-encoded, as a form field, and for what stays of its base64, in both alphabets, at each of
+/// three alignments.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// Longest first, so that a secret that contains another is replaced whole.
+    /// Sorted, each once.
     needles: Vec<String>,
 }
 
@@ -23,25 +24,43 @@ impl Redactor {
             .filter(|s| s.len() >= SHORTEST)
             .flat_map(forms)
             .collect();
-        needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        needles.sort();
         needles.dedup();
         Self { needles }
     }
 
-    /// The text without any registered value; borrowed when there was none.
+    /// The text without any registered value; borrowed when there was none. All values are looked
+    /// for in the text as it came, so that of two that overlap nothing is left.
     ///
     /// ```
     /// let redactor = toolspan_core::guard::Redactor::new(["hunter2-hunter2"]);
     /// assert_eq!(redactor.redact("key=hunter2-hunter2!"), "key=[redacted]!");
     /// ```
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
-        for needle in &self.needles {
-            if text.contains(needle.as_str()) {
-                text = Cow::Owned(text.replace(needle.as_str(), MASK));
-            }
+        let mut found: Vec<(usize, usize)> = self
+            .needles
+            .iter()
+            .flat_map(|needle| {
+                text.match_indices(needle.as_str())
+                    .map(|(start, hit)| (start, start + hit.len()))
+            })
+            .collect();
+        if found.is_empty() {
+            return Cow::Borrowed(text);
         }
-        text
+        found.sort_unstable();
+        let mut clean = String::with_capacity(text.len());
+        // Up to here the text is in `clean`, as it is or masked.
+        let mut done = 0;
+        for (start, end) in found {
+            if start >= done {
+                clean.push_str(text.get(done..start).unwrap_or_default());
+                clean.push_str(MASK);
+            }
+            done = done.max(end);
+        }
+        clean.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(clean)
     }
 
     /// Whether nothing is registered.
@@ -64,19 +83,27 @@ fn forms(secret: &str) -> Vec<String> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
     forms.extend(escaped.map(str::to_owned));
-    forms.push(percent_encoded(secret));
-    forms.extend(base64_cores(secret.as_bytes()));
+    let percent = percent_encoded(secret, |byte| format!("%{byte:02X}"));
+    forms.push(percent_encoded(secret, |byte| format!("%{byte:02x}")));
+    // A form field (application/x-www-form-urlencoded) writes a space as a plus.
+    forms.push(percent.replace("%20", "+"));
+    forms.push(percent);
+    for core in base64_cores(secret.as_bytes()) {
+        // The alphabet for URLs and file names (RFC 4648, section 5).
+        forms.push(core.replace('+', "-").replace('/', "_"));
+        forms.push(core);
+    }
     forms.retain(|form| form.len() >= SHORTEST);
     forms
 }
 
-fn percent_encoded(secret: &str) -> String {
+fn percent_encoded(secret: &str, escaped: impl Fn(u8) -> String) -> String {
     let mut encoded = String::with_capacity(secret.len());
     for byte in secret.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.push_str(&escaped(byte));
         }
     }
     encoded
@@ -110,7 +137,8 @@ mod tests {
         for text in [
             secret.to_owned(),
             serde_json::json!({"k": secret}).to_string(),
-            percent_encoded(secret),
+            percent_encoded(secret, |byte| format!("%{byte:02X}")),
+            percent_encoded(secret, |byte| format!("%{byte:02x}")),
         ] {
             let clean = redactor.redact(&format!("<{text}>")).into_owned();
             assert!(clean.contains(MASK), "{text} -> {clean}");
@@ -125,6 +153,50 @@ mod tests {
             let text = format!("{prefix}correct-horse-battery!");
             let encoded = base64::engine::general_purpose::STANDARD.encode(&text);
             assert!(redactor.redact(&encoded).contains(MASK), "{encoded}");
+        }
+    }
+
+    #[test]
+    fn the_alphabet_for_urls_and_form_fields_are_known() {
+        let secret = "??>>~~??>>~~ ??";
+        let redactor = Redactor::new([secret]);
+        let encoded = base64::engine::general_purpose::URL_SAFE.encode(secret);
+        assert!(encoded.contains(['-', '_']), "{encoded}");
+        for text in [encoded, "%3F%3F%3E%3E~~%3F%3F%3E%3E~~+%3F%3F".to_owned()] {
+            assert!(redactor.redact(&text).contains(MASK), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_values_that_overlap_or_contain_each_other_nothing_is_left() {
+        let redactor = Redactor::new(["first-shared", "shared-second", "first-shared-and-more"]);
+        assert_eq!(redactor.redact("<first-shared-second>"), "<[redacted]>");
+        assert_eq!(redactor.redact("<first-shared-and-more>"), "<[redacted]>");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_form_of_a_secret_survives(
+            secrets in proptest::collection::vec("[a-c\"/ é]{8,12}", 1..4),
+            parts in proptest::collection::vec((0..4_usize, "[a-c\"/ é]{0,9}", 0..5_u8), 0..8),
+        ) {
+            use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+            let mut text = String::new();
+            for (index, between, form) in parts {
+                text.push_str(&between);
+                let Some(secret) = secrets.get(index) else { continue };
+                text.push_str(&match form {
+                    0 => secret.clone(),
+                    1 => serde_json::Value::from(secret.as_str()).to_string(),
+                    2 => percent_encoded(secret, |byte| format!("%{byte:02x}")),
+                    3 => STANDARD.encode(format!("{between}{secret}{between}")),
+                    _ => URL_SAFE_NO_PAD.encode(format!("{between}{secret}{between}")),
+                });
+            }
+            let clean = Redactor::new(secrets.iter().map(String::as_str)).redact(&text).into_owned();
+            for form in secrets.iter().flat_map(|secret| forms(secret)) {
+                proptest::prop_assert!(!clean.contains(&form), "{} in {}", form, clean);
+            }
         }
     }
 

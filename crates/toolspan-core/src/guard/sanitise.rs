@@ -6,8 +6,10 @@ use std::borrow::Cow;
 ///
 /// Escape sequences (ECMA-48 CSI, OSC, DCS and the like) go whole; other control characters but
 /// tab and newline go alone; a carriage return becomes a newline unless one follows. Bidirectional
-/// overrides and isolates, zero-width characters and interlinear marks are written as `<U+202E>`;
-/// tag characters (U+E0000 to U+E007F) are dropped. The text is borrowed when nothing changes.
+/// overrides and isolates, zero-width and other invisible characters and interlinear marks are
+/// written as `<U+202E>`, also a variation selector that follows no visible character; tag
+/// characters and the selectors behind them (U+E0000 to U+E01EF), which can carry a hidden text, are
+/// dropped. The text is borrowed when nothing changes.
 ///
 /// ```
 /// use toolspan_core::guard::sanitise::for_people;
@@ -15,7 +17,7 @@ use std::borrow::Cow;
 /// assert_eq!(for_people("user\u{202e}gpj"), "user<U+202E>gpj");
 /// ```
 pub fn for_people(text: &str) -> Cow<'_, str> {
-    if text.chars().all(is_harmless) {
+    if text.chars().all(is_harmless) && !has_stray_selector(text) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());
@@ -27,8 +29,11 @@ pub fn for_people(text: &str) -> Cow<'_, str> {
             '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_control_string(&mut chars),
             '\r' if chars.peek() == Some(&'\n') => {}
             '\r' => clean.push('\n'),
+            char if is_selector(char) && !clean.ends_with(is_selected) => {
+                push_named(&mut clean, char)
+            }
             char if is_harmless(char) => clean.push(char),
-            char if is_invisible(char) => clean.push_str(&format!("<U+{:04X}>", u32::from(char))),
+            char if is_invisible(char) => push_named(&mut clean, char),
             _ => {}
         }
     }
@@ -56,14 +61,37 @@ fn is_harmless(char: char) -> bool {
     }
 }
 
+fn push_named(clean: &mut String, char: char) {
+    clean.push_str(&format!("<U+{:04X}>", u32::from(char)));
+}
+
+/// A variation selector, which chooses between forms of the visible character before it.
+fn is_selector(char: char) -> bool {
+    matches!(char, '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Whether a selector may stand behind this character.
+fn is_selected(char: char) -> bool {
+    !is_selector(char) && !char.is_whitespace()
+}
+
+/// Whether a selector stands where it chooses nothing: at the beginning, or behind another one.
+fn has_stray_selector(text: &str) -> bool {
+    let before = std::iter::once(' ').chain(text.chars());
+    text.chars()
+        .zip(before)
+        .any(|(char, before)| is_selector(char) && !is_selected(before))
+}
+
 fn is_invisible(char: char) -> bool {
     matches!(char,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' |
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{61c}' | '\u{180e}')
 }
 
 fn is_tag(char: char) -> bool {
-    matches!(char, '\u{e0000}'..='\u{e007f}')
+    matches!(char, '\u{e0000}'..='\u{e01ef}')
 }
 
 /// Skips the rest of an escape sequence whose ESC was read.
@@ -131,6 +159,41 @@ mod tests {
             for_people("a\u{200b}b\u{e0041}c\u{2066}"),
             "a<U+200B>bc<U+2066>"
         );
+    }
+
+    #[test]
+    fn a_selector_stays_behind_what_it_selects_and_hides_nothing_elsewhere() {
+        assert!(matches!(for_people("\u{2714}\u{fe0f}"), Cow::Borrowed(_)));
+        assert_eq!(
+            for_people("\u{fe01}a\u{fe0f}\u{fe02}"),
+            "<U+FE01>a\u{fe0f}<U+FE02>"
+        );
+        assert_eq!(for_people("a\u{e0101}\u{e0120}b\u{3164}c"), "ab<U+3164>c");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_that_steers_or_hides_comes_through(
+            parts in proptest::collection::vec(
+                proptest::prop_oneof![
+                    "[ -~\u{7f}-\u{9f}\u{200b}-\u{206f}\u{e0000}-\u{e01ff}\u{fe00}-\u{fe0f}]{0,4}",
+                    "\u{1b}[\\[\\]PX^_(]?[0-9;\u{1b}]{0,3}[\u{7}\\\\mJ]?",
+                    "\\PC{0,3}",
+                ],
+                0..12,
+            ),
+        ) {
+            let text = parts.concat();
+            let clean = for_people(&text);
+            for char in clean.chars() {
+                proptest::prop_assert!(is_harmless(char), "{:?} of {:?}", char, text);
+            }
+            proptest::prop_assert!(!has_stray_selector(&clean));
+            // What is clean stays as it is.
+            proptest::prop_assert!(matches!(for_people(&clean), Cow::Borrowed(_)));
+            let line = one_line(&text, 5);
+            proptest::prop_assert!(line.chars().count() <= 6 && !line.contains('\n'));
+        }
     }
 
     #[test]

@@ -98,6 +98,14 @@ fn values_of_secret_names_stay_out_of_the_summary() {
         r#"box__work(api_key: [redacted], text: "a\u001b[2Jb")"#
     );
     assert!(!format!("{call:?}").contains("hunter2"));
+    let arguments = json!({"headers": [{"Authorization": "Bearer hunter2", "Accept": "*/*"}]});
+    let call = CallRequest::new("work", arguments)
+        .validate(&tool, &Limits::default())
+        .unwrap();
+    assert_eq!(
+        call.summary(),
+        r#"box__work(headers: [{"Authorization":"[redacted]","Accept":"*/*"}])"#
+    );
 }
 
 #[test]
