@@ -1,9 +1,11 @@
 //! The result of `tools/call` as an observation, read block by block.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolspan_core::{Content, Observation, Result};
@@ -37,6 +39,10 @@ impl<'de> Deserialize<'de> for CallResult {
     }
 }
 
+/// A member's name, borrowed where it can be: most are only looked at.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
 struct Members;
 
 impl<'de> Visitor<'de> for Members {
@@ -49,20 +55,21 @@ impl<'de> Visitor<'de> for Members {
     /// Of members that come twice the last one counts, as in every JSON value.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Observation, A::Error> {
         let mut observation = Observation::default();
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
+        while let Some(Key(key)) = map.next_key()? {
+            match key.as_ref() {
                 "content" => observation.content = map.next_value::<Contents>()?.0,
                 "structuredContent" => observation.structured = Some(map.next_value()?),
                 "isError" => {
                     let value: Value = map.next_value()?;
                     observation.is_error = value == true;
-                    observation.extra.shift_remove(&key);
+                    observation.extra.shift_remove(key.as_ref());
                     if !value.is_boolean() {
-                        observation.extra.insert(key, value);
+                        observation.extra.insert(key.into_owned(), value);
                     }
                 }
                 _ => {
-                    observation.extra.insert(key, map.next_value()?);
+                    let value = map.next_value()?;
+                    observation.extra.insert(key.into_owned(), value);
                 }
             }
         }

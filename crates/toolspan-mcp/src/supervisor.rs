@@ -9,8 +9,11 @@
 //!
 //! One start is shared by all who wait for it, and runs on even when they go away.
 
+mod ear;
+mod steps;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -22,7 +25,9 @@ use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 use toolspan_io::backoff::Backoff;
 use toolspan_io::process::{Process, WatchdogState, watchdog_state};
 
-use crate::connection::{Connection, Listener, Setup};
+use self::ear::Ear;
+use self::steps::Steps;
+use crate::connection::{Connection, Setup};
 use crate::error;
 use crate::toolbox::McpServer;
 
@@ -453,74 +458,6 @@ impl State {
         } else {
             Duration::ZERO
         }
-    }
-}
-
-/// What the supervisor hears of its connection.
-struct Ear {
-    supervisor: Weak<Supervisor>,
-}
-
-impl Listener for Ear {
-    fn tools_changed(&self) {
-        if let Some(supervisor) = self.supervisor.upgrade()
-            && !supervisor.change_told.swap(true, Ordering::AcqRel)
-        {
-            supervisor
-                .server
-                .services
-                .event(&supervisor.server.key, Event::ToolsChanged);
-        }
-    }
-
-    fn log(&self, level: String, text: String) {
-        if let Some(supervisor) = self.supervisor.upgrade() {
-            let text = supervisor.server.redactor.redact(&text).into_owned();
-            supervisor
-                .server
-                .services
-                .event(&supervisor.server.key, Event::Log { level, text });
-        }
-    }
-
-    fn ended(&self, cause: &Error) {
-        if let Some(supervisor) = self.supervisor.upgrade() {
-            let cause = supervisor.placed(cause.clone());
-            let state = ToolBoxState::Degraded(cause);
-            supervisor
-                .server
-                .services
-                .event(&supervisor.server.key, Event::State(state));
-        }
-    }
-}
-
-/// The steps of a start, with how long each took.
-struct Steps {
-    done: Vec<Step>,
-    since: Instant,
-}
-
-impl Default for Steps {
-    fn default() -> Self {
-        Self {
-            done: Vec::new(),
-            since: Instant::now(),
-        }
-    }
-}
-
-impl Steps {
-    fn note<T>(
-        &mut self,
-        what: &str,
-        result: Result<T>,
-        words: impl Fn(&T) -> String,
-    ) -> Result<T> {
-        let said = result.as_ref().map(words).map_err(Error::clone);
-        self.done.push(Step::new(what, self.since.elapsed(), said));
-        self.since = Instant::now();
-        result
     }
 }
 

@@ -133,7 +133,7 @@ impl Receiver {
 
     fn message(&mut self, message: Message<'_>) -> Event {
         match message {
-            Message::Reply { id, result } => self.reply(id.get(), result),
+            Message::Reply { id, result } => self.reply(id, result),
             Message::Request { id, method } if can_be_answered(id) => {
                 Event::Answer(answer(id, &method))
             }

@@ -13,8 +13,8 @@ const DEEPEST: usize = 128;
 pub(crate) enum Message<'a> {
     /// The answer to a request of ours.
     Reply {
-        /// The id as it came.
-        id: &'a RawValue,
+        /// The id as it came, in JSON.
+        id: &'a str,
         /// The result, untouched, or the error object.
         result: Result<&'a RawValue, RemoteError>,
     },
@@ -77,10 +77,42 @@ impl<'a> Message<'a> {
         }
         let text = std::str::from_utf8(line)
             .map_err(|error| format!("it is not UTF-8 (byte {})", error.valid_up_to()))?;
+        if let Some(reply) = plain_reply(text) {
+            return Ok(reply);
+        }
         let members: Members<'a> = serde_json::from_str(text)
             .map_err(|error| format!("it is no JSON-RPC message: {error}"))?;
         members.classify()
     }
+}
+
+/// A reply in one of the two forms in which servers write almost every one: the order of JSON-RPC's
+/// own examples, or the result first. What is around the result is compared, so that the result
+/// alone is left to be read. Nothing for any other line, and nothing for a wrong one.
+fn plain_reply(text: &str) -> Option<Message<'_>> {
+    const NAMED: &str = "{\"jsonrpc\":\"2.0\",\"id\":";
+    const THEN_RESULT: &str = ",\"result\":";
+    const RESULT: &str = "{\"result\":";
+    const THEN_NAMED: &str = ",\"jsonrpc\":\"2.0\",\"id\":";
+    let members = text.strip_suffix('}')?;
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let (id, result) = if let Some(rest) = members.strip_prefix(NAMED) {
+        let digits = rest.bytes().take_while(is_digit).count();
+        let (id, rest) = rest.split_at_checked(digits)?;
+        (id, rest.strip_prefix(THEN_RESULT)?)
+    } else {
+        let rest = members.strip_prefix(RESULT)?;
+        let digits = rest.bytes().rev().take_while(is_digit).count();
+        let (rest, id) = rest.split_at_checked(rest.len() - digits)?;
+        (id, rest.strip_suffix(THEN_NAMED)?)
+    };
+    // What is no id of ours may be no JSON either, such as no digit at all.
+    super::id::ours(id)?;
+    let result = serde_json::from_str(result).ok()?;
+    Some(Message::Reply {
+        id,
+        result: Ok(result),
+    })
 }
 
 impl<'a> Members<'a> {
@@ -99,11 +131,11 @@ impl<'a> Members<'a> {
             (Some(_), _, _, _) => Err("it is a request and a reply at once".to_owned()),
             (None, None, _, _) => Err("it has neither a method nor an id".to_owned()),
             (None, Some(id), Some(result), None) => Ok(Message::Reply {
-                id,
+                id: id.get(),
                 result: Ok(result),
             }),
             (None, Some(id), None, Some(error)) => Ok(Message::Reply {
-                id,
+                id: id.get(),
                 result: Err(RemoteError::parse(error)?),
             }),
             (None, Some(_), Some(_), Some(_)) => {
@@ -192,6 +224,35 @@ mod tests {
         .map(refusal)
         .join("\n");
         insta::assert_snapshot!(reasons);
+    }
+
+    #[test]
+    fn the_plain_forms_of_a_reply_are_read_as_all_others_are() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":7,"result":{"a":[1]}}"#,
+            r#"{"result":{"a":[1]},"jsonrpc":"2.0","id":7}"#,
+        ] {
+            let Some(Message::Reply { id, result }) = plain_reply(line) else {
+                panic!("plain: {line}")
+            };
+            assert_eq!((id, result.unwrap().get()), ("7", r#"{"a":[1]}"#));
+        }
+        for line in [
+            r#"{"jsonrpc":"2.0","id":7,"result":{"a":1},"error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{"a":1},"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":07,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"result":{}}"#,
+            r#"{"result":{},"id":8,"jsonrpc":"2.0","id":7}"#,
+            r#"{"result":{},"jsonrpc":"2.0","id":}"#,
+            r#"{"result":"\",\"jsonrpc\":\"2.0\",\"id\":7}"#,
+            r#"{"result":1"#,
+            "}",
+        ] {
+            assert!(plain_reply(line).is_none(), "{line}");
+        }
     }
 
     #[test]
