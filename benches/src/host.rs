@@ -25,7 +25,11 @@ fn arguments() -> Value {
 }
 
 fn check(observation: &Observation) -> Result<(), Failure> {
-    if observation.text() == server::ANSWER && !observation.is_error {
+    let text = match observation.content.as_slice() {
+        [only] => only.as_text(),
+        _ => None,
+    };
+    if text == Some(server::ANSWER) && !observation.is_error {
         return Ok(());
     }
     Err(Failure::WrongReply {

@@ -59,7 +59,7 @@ fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {
         *name = after_row(beside).to_owned();
         *found_cell = figure_of(bar, held);
         *bar_cell = bar_of(bar);
-        *verdict = if holds(bar, held) { "ok" } else { "MISSED" }.to_owned();
+        *verdict = verdict_of(bar, held).to_owned();
         *found_free = figure_of(bar, found(line.name, beside, (bar, free)));
     }
     cells
@@ -87,22 +87,24 @@ fn shown(name: &str, figure: f64) -> f64 {
 fn found(ours: &str, theirs: &str, (bar, column): (Bar, &Figures)) -> f64 {
     let pairs = figures(column, ours).zip(figures(column, theirs));
     let each = pairs.map(|(ours, theirs)| match bar {
-        Bar::Ratio(_) | Bar::Rate(_) => ours / theirs,
+        Bar::Ratio(_) | Bar::Rate(_) | Bar::Shown => ours / theirs,
         Bar::Above(_) => ours - theirs,
     });
     Spread::of(each).median
 }
 
-fn holds(bar: Bar, found: f64) -> bool {
-    match bar {
+fn verdict_of(bar: Bar, found: f64) -> &'static str {
+    let holds = match bar {
         Bar::Ratio(most) | Bar::Above(most) => found <= most,
         Bar::Rate(least) => found >= least,
-    }
+        Bar::Shown => return "",
+    };
+    if holds { "ok" } else { "MISSED" }
 }
 
 fn figure_of(bar: Bar, found: f64) -> String {
     match bar {
-        Bar::Ratio(_) | Bar::Rate(_) => format!("x {found:.2}"),
+        Bar::Ratio(_) | Bar::Rate(_) | Bar::Shown => format!("x {found:.2}"),
         Bar::Above(_) => format!("+ {found:.1}"),
     }
 }
@@ -112,6 +114,7 @@ fn bar_of(bar: Bar) -> String {
         Bar::Ratio(most) => format!("<= x {most}"),
         Bar::Above(most) => format!("<= + {most}"),
         Bar::Rate(least) => format!(">= x {least}"),
+        Bar::Shown => String::new(),
     }
 }
 
@@ -126,7 +129,15 @@ mod tests {
         column.insert("b".to_owned(), vec![20.0, 100.0, 20.0]);
         assert!((found("a", "b", (Bar::Ratio(1.0), &column)) - 1.0).abs() < 1e-9);
         assert!((found("a", "b", (Bar::Above(1.0), &column)) - 0.0).abs() < 1e-9);
-        assert!(holds(Bar::Ratio(1.0), 1.0) && !holds(Bar::Rate(1.1), 1.0));
-        assert!(!holds(Bar::Above(1.0), f64::NAN) && !holds(Bar::Rate(1.0), f64::NAN));
+        let verdicts = [
+            (Bar::Ratio(1.0), 1.0, "ok"),
+            (Bar::Rate(1.1), 1.0, "MISSED"),
+            (Bar::Above(1.0), f64::NAN, "MISSED"),
+            (Bar::Rate(1.0), f64::NAN, "MISSED"),
+            (Bar::Shown, 1.0, ""),
+        ];
+        for (bar, found, verdict) in verdicts {
+            assert_eq!(verdict_of(bar, found), verdict, "{bar:?} {found}");
+        }
     }
 }

@@ -22,7 +22,7 @@ fn a_quick_run_prints_every_row_with_a_verdict_for_each_bar() {
     );
     assert!(output.status.success(), "{talk}");
     let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((count("P4 "), count("P5 ")), (10, 5), "{text}");
+    assert_eq!((count("P4 "), count("P5 ")), (11, 5), "{text}");
     let verdicts = text
         .split_whitespace()
         .filter(|word| matches!(*word, "ok" | "MISSED"));

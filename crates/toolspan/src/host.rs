@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use toolspan_core::execute::{self, Gate, Gates};
 use toolspan_core::guard::{Limits, Timeouts};
@@ -18,12 +20,14 @@ use toolspan_core::{
 };
 
 use crate::builder::HostBuilder;
+use crate::guarded;
 use crate::member::{Listing, ListingWanted, Member};
 use crate::status::ToolboxStatus;
 
 /// All toolboxes of an agent behind one door. Clones are cheap and mean the same host.
 ///
-/// Dropping the last clone ends every server without waiting for it; [`Host::close`] waits.
+/// Its futures must be awaited in a tokio runtime; [`blocking::Host`](crate::blocking::Host) needs
+/// none. Dropping the last clone ends every server without waiting for it; [`Host::close`] waits.
 #[derive(Clone)]
 pub struct Host {
     inner: Arc<Inner>,
@@ -36,15 +40,15 @@ struct Inner {
 }
 
 /// What the host and its listing tasks share.
-struct Shared {
+pub(crate) struct Shared {
     /// In config order; native tools last.
-    members: Vec<Arc<Member>>,
+    pub(crate) members: Vec<Arc<Member>>,
     by_key: HashMap<Arc<str>, usize>,
-    snapshot: ArcSwap<Snapshot>,
+    pub(crate) snapshot: ArcSwap<Snapshot>,
     /// Held while a new snapshot is made, so that an older one never replaces it.
     rebuilding: Mutex<()>,
     gate: Gate,
-    timeouts: Timeouts,
+    pub(crate) timeouts: Timeouts,
     closed: AtomicBool,
 }
 
@@ -82,7 +86,7 @@ impl Host {
         }
     }
 
-    fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &Shared {
         &self.inner.shared
     }
 
@@ -151,122 +155,7 @@ impl Host {
         called.await.unwrap_or_else(|error| for_model(&error))
     }
 
-    /// The tool that a name means, after starting what needs to be started to know it.
-    ///
-    /// # Errors
-    ///
-    /// The error of the toolbox that the name belongs to; `tool_not_found`.
-    pub async fn find(&self, tool: &str) -> Result<RegisteredTool> {
-        match self.known(tool) {
-            Some(tool) => Ok(tool),
-            None => self.find_within(tool, CallOptions::default()).await,
-        }
-    }
-
-    /// A tool that can be told without waiting: by its full name, or by any name once every
-    /// toolbox has been listed.
-    fn known(&self, wanted: &str) -> Option<RegisteredTool> {
-        let snapshot = self.shared().snapshot.load();
-        let full = snapshot
-            .get_full(wanted)
-            .filter(|tool| self.is_owned(tool, wanted));
-        let settled = || {
-            self.shared()
-                .members
-                .iter()
-                .all(|member| member.is_settled())
-        };
-        match full {
-            Some(tool) => Some(tool.clone()),
-            None if settled() => snapshot.resolve(wanted).ok().cloned(),
-            None => None,
-        }
-    }
-
-    /// Whether a name shows by itself which toolbox it belongs to, so that no other toolbox that
-    /// is still starting can have a claim to it.
-    fn is_owned(&self, tool: &RegisteredTool, wanted: &str) -> bool {
-        &*tool.toolbox == name::NATIVE
-            || self
-                .shared()
-                .members
-                .iter()
-                .filter(|member| member.may_own(wanted))
-                .all(|member| member.key == tool.toolbox || member.is_settled())
-                && self
-                    .member(&tool.toolbox)
-                    .is_ok_and(|member| member.may_own(wanted))
-    }
-
-    /// [`Host::find_now`] within the caller's timeout, and at most the longest start.
-    async fn find_within(&self, tool: &str, options: CallOptions) -> Result<RegisteredTool> {
-        let longest = |member: &Arc<Member>| member.timeouts.connect + member.timeouts.list;
-        let mut timeouts = self.shared().timeouts.clone();
-        timeouts.total = self
-            .shared()
-            .members
-            .iter()
-            .map(longest)
-            .max()
-            .unwrap_or_default();
-        timeouts.idle = timeouts.total;
-        let context = Context::new(options, &timeouts);
-        let found = execute::within(self.find_now(tool), &context).await;
-        found.map_err(|error| match error.kind() {
-            ErrorKind::Timeout | ErrorKind::Cancelled => error.with_phase(Phase::Connect),
-            _ => error,
-        })
-    }
-
-    async fn find_now(&self, wanted: &str) -> Result<RegisteredTool> {
-        self.refuse_closed()?;
-        let members = &self.shared().members;
-        let owners: Vec<&Arc<Member>> = members
-            .iter()
-            .filter(|member| member.may_own(wanted))
-            .collect();
-        let native = members.iter().filter(|member| &*member.key == name::NATIVE);
-        join_all(native.map(|member| self.listed(member))).await;
-        let listed = join_all(owners.iter().map(|member| self.listed(member))).await;
-        let snapshot = self.snapshot();
-        if let Some(tool) = snapshot
-            .get_full(wanted)
-            .filter(|tool| self.is_owned(tool, wanted))
-        {
-            return Ok(tool.clone());
-        }
-        // A full name whose toolbox failed is answered with the reason, not with "no such tool".
-        if let Some(error) = listed.into_iter().find_map(Result::err) {
-            return Err(error);
-        }
-        // A toolbox that has failed before is not started again for a name that is not its own.
-        let starting = members.iter().filter(|member| !member.is_settled());
-        join_all(starting.map(|member| self.listed(member))).await;
-        let snapshot = self.snapshot();
-        snapshot
-            .resolve(wanted)
-            .cloned()
-            .map_err(|error| self.with_absent(error))
-    }
-
-    /// Adds the toolboxes that could not be asked to the error of an unknown name.
-    fn with_absent(&self, error: Error) -> Error {
-        let members = self.shared().members.iter();
-        let absent: Vec<&str> = members
-            .filter(|member| member.fault().is_some())
-            .map(|member| &*member.key)
-            .collect();
-        if absent.is_empty() {
-            return error;
-        }
-        let hint = error.hint().unwrap_or_default().to_owned();
-        error.with_hint(format!(
-            "{hint}; these toolboxes have failed: {}",
-            absent.join(", ")
-        ))
-    }
-
-    fn member(&self, key: &str) -> Result<&Arc<Member>> {
+    pub(crate) fn member(&self, key: &str) -> Result<&Arc<Member>> {
         let index = self.shared().by_key.get(key);
         index
             .and_then(|index| self.shared().members.get(*index))
@@ -290,26 +179,26 @@ impl Host {
     }
 
     /// Waits until a toolbox has been listed, starting it if need be.
-    async fn listed(&self, member: &Arc<Member>) -> Result<()> {
+    pub(crate) async fn listed(&self, member: &Arc<Member>) -> Result<()> {
         let Some(mut listing) = self.begin_listing(member)? else {
             return Ok(());
         };
         match listing.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(result)) => result.clone(),
-            // The task ended with the host.
-            _ => Err(closed()),
+            // The task ended with the host, or with the runtime it ran on.
+            _ => Err(self.refuse_closed().err().unwrap_or_else(lost_listing)),
         }
     }
 
     /// The listing of a toolbox, begun now unless there is one; none for a disabled toolbox.
     fn begin_listing(&self, member: &Arc<Member>) -> Result<Option<Listing>> {
-        if let Some(error) = member.fault().filter(|_| member.toolbox().is_none()) {
-            return Err(error);
-        }
         let Some(toolbox) = member.toolbox() else {
-            return Ok(None);
+            return member.fault().map_or(Ok(None), Err);
         };
+        // Held from here on: a close comes before, and is seen, or after, and ends the task.
+        let mut tasks = lock(&self.inner.tasks);
         self.refuse_closed()?;
+        let runtime = Handle::try_current().map_err(|_| outside_runtime())?;
         let (sender, listing) = match member.listing() {
             ListingWanted::Known(listing) => return Ok(Some(listing)),
             ListingWanted::New(sender, listing) => (sender, listing),
@@ -317,7 +206,7 @@ impl Host {
         let (toolbox, member) = (Arc::clone(toolbox), Arc::clone(member));
         let shared = Arc::downgrade(&self.inner.shared);
         let task = async move {
-            let discovered = toolbox.discover().await;
+            let discovered = guarded::discover(&member, &*toolbox).await;
             let Some(shared) = shared.upgrade() else {
                 return;
             };
@@ -325,13 +214,11 @@ impl Host {
                 member.keep(discovery);
                 shared.rebuild();
             });
-            let result = result.map_err(|error| error.in_toolbox(&member.key));
             sender.send_replace(Some(result));
         };
-        let mut tasks = lock(&self.inner.tasks);
         // Ended listings are taken out, so that the set never grows.
         while tasks.try_join_next().is_some() {}
-        tasks.spawn(task);
+        tasks.spawn_on(task, &runtime);
         Ok(Some(listing))
     }
 
@@ -339,10 +226,13 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// The error of the first required toolbox that failed; the others are in the status.
+    /// The error of the first required toolbox that failed; the others are in the status. `closed`
+    /// when the host is closed before all are settled.
     pub async fn settled(&self) -> Result<()> {
+        self.refuse_closed()?;
         let members = &self.shared().members;
         let results = join_all(members.iter().map(|member| self.listed(member))).await;
+        self.refuse_closed()?;
         let mut needed = members
             .iter()
             .zip(results)
@@ -402,29 +292,32 @@ impl Host {
     }
 
     /// How long [`Host::close`] may take, at most.
-    pub fn close_limit(&self) -> std::time::Duration {
+    pub fn close_limit(&self) -> Duration {
         let limits = self
             .shared()
             .members
             .iter()
             .map(|member| member.timeouts.close);
-        limits.max().unwrap_or_default()
+        limits
+            .max()
+            .unwrap_or_default()
+            .saturating_add(guarded::CLOSE_GRACE)
     }
 
     /// Ends every toolbox, all at once, and waits until nothing of them is left, at most
-    /// `timeouts.close`. Calls under way end as `closed`. A second close does nothing.
+    /// [`Host::close_limit`]: a toolbox that does not keep to its `timeouts.close` is waited for no
+    /// longer. Calls under way end as `closed`. A second close does nothing.
     pub async fn close(&self) {
-        self.shared().closed.store(true, Ordering::Release);
-        lock(&self.inner.tasks).abort_all();
-        let toolboxes = self
-            .shared()
-            .members
-            .iter()
-            .filter_map(|member| member.toolbox());
-        join_all(toolboxes.map(|toolbox| toolbox.close())).await;
+        {
+            let mut tasks = lock(&self.inner.tasks);
+            self.shared().closed.store(true, Ordering::Release);
+            tasks.abort_all();
+        }
+        let members = self.shared().members.iter();
+        join_all(members.map(|member| guarded::close(member))).await;
     }
 
-    fn refuse_closed(&self) -> Result<()> {
+    pub(crate) fn refuse_closed(&self) -> Result<()> {
         match self.shared().closed.load(Ordering::Acquire) {
             true => Err(closed()),
             false => Ok(()),
@@ -445,7 +338,7 @@ impl Shared {
     }
 }
 
-fn with_timeout(mut options: CallOptions, timeout: Option<std::time::Duration>) -> CallOptions {
+fn with_timeout(mut options: CallOptions, timeout: Option<Duration>) -> CallOptions {
     options.timeout = timeout;
     options
 }
@@ -459,6 +352,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn closed() -> Error {
     Error::new(ErrorKind::Closed, Phase::Connect, "the host was closed")
         .with_outcome(Outcome::NotSent)
+}
+
+fn outside_runtime() -> Error {
+    let message = "a toolbox can only be started within a tokio runtime";
+    Error::new(ErrorKind::Usage, Phase::Connect, message)
+        .with_hint("use the blocking host outside a runtime")
+}
+
+/// The error of whoever waited for a listing whose task is gone.
+fn lost_listing() -> Error {
+    let message = "the start was cut short: the runtime it ran on was shut down";
+    Error::new(ErrorKind::Startup, Phase::Connect, message)
+        .with_hint("call again: that starts the toolbox anew")
 }
 
 /// What a model reads of a call that did not come to an answer: what happened, whether the tool

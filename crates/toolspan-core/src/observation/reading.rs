@@ -3,10 +3,12 @@
 //! Almost every block is text, with its type first: such a block is read straight into place. Every
 //! other one becomes a value first, and [`Content::from_json`] looks at that.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::content::{Content, Text};
@@ -19,6 +21,10 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
+/// A member's name, borrowed where it can be: most are only looked at.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
 struct Block;
 
 impl<'de> Visitor<'de> for Block {
@@ -30,11 +36,11 @@ impl<'de> Visitor<'de> for Block {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
         let mut members = Map::new();
-        if let Some((key, value)) = map.next_entry::<String, Value>()? {
+        if let Some((Key(key), value)) = map.next_entry::<_, Value>()? {
             if key == "type" && value == "text" {
                 return text(map);
             }
-            members.insert(key, value);
+            members.insert(key.into_owned(), value);
         }
         while let Some((key, value)) = map.next_entry()? {
             members.insert(key, value);
@@ -75,14 +81,14 @@ impl<'de> Visitor<'de> for Block {
 /// last one counts, as in every JSON value.
 fn text<'de, A: MapAccess<'de>>(mut map: A) -> Result<Content, A::Error> {
     let (mut text, mut extra) = (None, Map::new());
-    while let Some((key, value)) = map.next_entry::<String, Value>()? {
+    while let Some((Key(key), value)) = map.next_entry::<_, Value>()? {
         match value {
             Value::String(value) if key == "text" => {
                 extra.shift_remove("text");
                 text = Some(value);
             }
             value => {
-                extra.insert(key, value);
+                extra.insert(key.into_owned(), value);
             }
         }
     }
