@@ -82,7 +82,8 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a toolbox of the caller's own under a key.
+    /// Adds a toolbox of the caller's own under a key; any but `native`, which is kept for native
+    /// tools.
     pub fn toolbox(mut self, key: impl Into<Arc<str>>, toolbox: Arc<dyn ToolBox>) -> Self {
         self.toolboxes.push((key.into(), toolbox));
         self
@@ -95,7 +96,7 @@ impl HostBuilder {
     }
 
     /// Sets the environment that configs are expanded with and servers inherit from. Default: that
-    /// of the process, read once, now.
+    /// of the process, read once, when the host is started.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
         self
@@ -106,7 +107,8 @@ impl HostBuilder {
     ///
     /// # Errors
     ///
-    /// `config` when a config cannot be read, or when it leaves nothing that could be used.
+    /// `config` when a config cannot be read, when it leaves nothing that could be used, or when two
+    /// toolboxes have one key; `schema_rejected` when a native tool's schema cannot be used.
     pub fn start(self) -> Result<Host> {
         let environment = self.environment.unwrap_or_else(Environment::capture);
         let services = self.services.unwrap_or_else(|| Arc::new(NoServices));
@@ -132,18 +134,23 @@ impl HostBuilder {
             let source = MemberSource::ToolBox(Arc::new(native));
             members.push(Member::new(own(name::NATIVE.into(), &config), source));
         }
+        set_prefixes(&mut members);
         Ok(Host::new(members, &config.limits, config.timeouts))
     }
 
     /// Makes the host, starts all its toolboxes at once and waits until each is ready or has
-    /// failed, at most its `connect` and `list` limits.
+    /// failed, at most its `connect` and `list` limits. Must be awaited in a tokio runtime.
     ///
     /// # Errors
     ///
-    /// As [`HostBuilder::start`]; the error of the first required toolbox that failed.
+    /// As [`HostBuilder::start`]; the error of the first required toolbox that failed, once the
+    /// others are ended.
     pub async fn connect(self) -> Result<Host> {
         let host = self.start()?;
-        host.settled().await?;
+        if let Err(error) = host.settled().await {
+            host.close().await;
+            return Err(error);
+        }
         Ok(host)
     }
 }
@@ -190,9 +197,27 @@ fn twice(key: &str) -> Error {
 }
 
 fn refuse_known(members: &[Member], key: &str) -> Result<()> {
+    if name::toolbox_prefix(key) == name::NATIVE {
+        let message = format!("the key \"{key}\" is kept for native tools");
+        return Err(
+            Error::new(ErrorKind::Config, Phase::Config, message).with_hint("choose another key")
+        );
+    }
     match members.iter().any(|member| &*member.key == key) {
         true => Err(twice(key)),
         false => Ok(()),
+    }
+}
+
+/// Tells toolboxes apart whose names would begin alike, whether they come up or not.
+fn set_prefixes(members: &mut [Member]) {
+    let written: Vec<(&str, Option<&str>)> = members
+        .iter()
+        .map(|member| (&*member.key, member.prefix.as_deref()))
+        .collect();
+    let prefixes = name::prefixes(&written);
+    for (member, prefix) in members.iter_mut().zip(prefixes) {
+        member.set_exposed_prefix(prefix);
     }
 }
 

@@ -15,8 +15,8 @@ use toolspan_core::execute::{self, Gate, Gates};
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::toolbox::Diagnosis;
 use toolspan_core::{
-    CallOptions, CallRequest, Context, Error, ErrorKind, Observation, Outcome, Phase,
-    RegisteredTool, Result, Snapshot, name,
+    CallOptions, CallRequest, Context, Error, ErrorKind, Observation, Outcome, Phase, Result,
+    Snapshot, name,
 };
 
 use crate::builder::HostBuilder;

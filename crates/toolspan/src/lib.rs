@@ -22,6 +22,8 @@ pub mod blocking;
 mod builder;
 pub mod config;
 mod connect;
+mod find;
+mod guarded;
 mod host;
 mod member;
 #[cfg(doctest)]

@@ -1,6 +1,7 @@
 //! One toolbox of a host: its place in the config, its bounds, and its listing.
 
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use toolspan_core::execute::Gate;
@@ -8,7 +9,7 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::name;
 use toolspan_core::registry::Source;
 use toolspan_core::toolbox::ToolBoxState;
-use toolspan_core::{Discovery, Error, Result, ToolBox};
+use toolspan_core::{Discovery, Error, ErrorKind, Phase, Result, ToolBox};
 
 use crate::config::ToolFilter;
 use crate::status::ToolboxStatus;
@@ -98,13 +99,31 @@ impl Member {
         }
     }
 
+    /// Sets what its exposed names begin with, where that is neither the key nor what the config
+    /// says: another toolbox has the same beginning.
+    pub(crate) fn set_exposed_prefix(&mut self, prefix: String) {
+        if self.exposed_prefix != prefix {
+            self.prefix = Some(prefix.clone());
+            self.exposed_prefix = prefix;
+        }
+    }
+
+    /// How long one listing may take, the start before it included.
+    pub(crate) fn listing_limit(&self) -> Duration {
+        self.timeouts.connect.saturating_add(self.timeouts.list)
+    }
+
     /// The listing that is under way or ended well, or the sender of a new one to be made.
     ///
-    /// A listing that failed is made anew: whoever asks again wants to know how it is now.
+    /// A listing that failed is made anew: whoever asks again wants to know how it is now. So is one
+    /// whose task is gone with the runtime it ran on, for that one never ends.
     pub(crate) fn listing(&self) -> ListingWanted {
         let mut state = self.lock();
         if let Some(listing) = &state.listing
-            && !matches!(&*listing.borrow(), Some(Err(_)))
+            && match &*listing.borrow() {
+                Some(result) => result.is_ok(),
+                None => listing.has_changed().is_ok(),
+            }
         {
             return ListingWanted::Known(listing.clone());
         }
@@ -158,14 +177,10 @@ impl Member {
 
     /// Whether a full name may mean one of its tools.
     pub(crate) fn may_own(&self, wanted: &str) -> bool {
-        let exposed = !self.exposed_prefix.is_empty()
-            && wanted
-                .strip_prefix(&self.exposed_prefix)
-                .is_some_and(|rest| rest.starts_with(name::SEPARATOR));
-        let dotted = wanted
+        let is_dotted = wanted
             .strip_prefix(&*self.key)
             .is_some_and(|rest| rest.starts_with('.'));
-        exposed || dotted
+        is_dotted || name::may_begin(wanted, &self.exposed_prefix)
     }
 
     /// Why it cannot be used, when it is known already.
@@ -186,15 +201,22 @@ impl Member {
             MemberSource::Disabled => ("mcp".to_owned(), ToolBoxState::Disabled),
             MemberSource::Broken(error) => ("mcp".to_owned(), ToolBoxState::Failed(error.clone())),
         };
-        let state = match (state, self.fault()) {
-            (ToolBoxState::Closed, _) => ToolBoxState::Closed,
-            (state @ ToolBoxState::Failed(_), _) => state,
-            // The toolbox is up, but its tools could not be listed.
-            (_, Some(fault)) => ToolBoxState::Failed(fault),
-            (state, None) => state,
-        };
+        let fault = self.fault();
         let known = self.lock();
         let discovery = known.discovery.as_ref();
+        let incomplete = discovery.and_then(|discovery| discovery.incomplete.as_ref());
+        let state = match (state, fault, incomplete) {
+            (state @ (ToolBoxState::Closed | ToolBoxState::Failed(_)), ..) => state,
+            // The toolbox is up, but its tools could not be listed: those listed before can be
+            // called.
+            (_, Some(fault), _) if discovery.is_some() => ToolBoxState::Degraded(fault),
+            (_, Some(fault), _) => ToolBoxState::Failed(fault),
+            (ToolBoxState::Ready, None, Some(why)) => {
+                let error = Error::new(ErrorKind::Protocol, Phase::Discover, why.as_str());
+                ToolBoxState::Degraded(error.in_toolbox(&self.key))
+            }
+            (state, None, _) => state,
+        };
         ToolboxStatus {
             toolbox: Arc::clone(&self.key),
             kind,

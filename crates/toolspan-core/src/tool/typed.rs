@@ -1,8 +1,11 @@
 //! The untyped twin of a typed tool, and the toolbox that native tools live in.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::{Action, Tool, ToolExecutor, ToolOutput};
@@ -148,9 +151,11 @@ impl ToolBox for NativeToolBox {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             if !self.closed.swap(true, Ordering::AcqRel) {
-                for tool in &self.tools {
-                    tool.executor.close().await;
-                }
+                let closing = self.tools.iter().map(|tool| {
+                    // A tool that hangs or panics keeps no other one from its end.
+                    AssertUnwindSafe(async { tool.executor.close().await }).catch_unwind()
+                });
+                join_all(closing).await;
             }
         })
     }

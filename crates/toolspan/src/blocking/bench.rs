@@ -1,14 +1,14 @@
 //! The waiting of synchronous callers alone: what the benchmarks hold an engine without a host to.
 
-use tokio::runtime::Handle;
 use toolspan_core::Result;
 
-use super::{home, wait};
+use super::home::{Home, home};
+use super::wait;
 
 /// Waits on the runtime of the blocking hosts.
 #[derive(Debug)]
 pub struct Waiting {
-    home: Handle,
+    home: Home,
 }
 
 impl Waiting {
@@ -18,7 +18,7 @@ impl Waiting {
     ///
     /// As the making of a blocking host.
     pub fn begin() -> Result<Self> {
-        let home = home::handle()?;
+        let home = home()?;
         Ok(Self { home })
     }
 

@@ -8,9 +8,36 @@ use toolspan_core::{Error, ErrorKind, Phase, Result};
 /// The runtime's thread, once it runs, and the process it runs in.
 static HOME: Mutex<Option<Home>> = Mutex::new(None);
 
-struct Home {
+/// The runtime that blocking callers wait on, and the process it runs in.
+#[derive(Clone, Debug)]
+pub(super) struct Home {
     handle: Handle,
     process: u32,
+}
+
+impl Home {
+    /// The runtime, where it runs.
+    ///
+    /// # Errors
+    ///
+    /// `usage` in a process that was forked from the one the runtime's thread is in.
+    pub(super) fn handle(&self) -> Result<&Handle> {
+        match self.is_here() {
+            true => Ok(&self.handle),
+            false => Err(forked(self.process)),
+        }
+    }
+
+    /// Whether this is the process that the runtime runs in.
+    pub(super) fn is_here(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// A runtime as a forked copy of its process finds it.
+    #[cfg(test)]
+    pub(super) fn left_behind(self) -> Self {
+        Self { process: 0, ..self }
+    }
 }
 
 /// The runtime of blocking hosts; its thread is started by the first one and lives as long as the
@@ -20,23 +47,21 @@ struct Home {
 ///
 /// `usage` in a process that was forked after the thread was started: the thread is not there.
 /// `internal` when the system gives no thread.
-pub(super) fn handle() -> Result<Handle> {
+pub(super) fn home() -> Result<Home> {
     let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    match &*home {
-        Some(home) if home.process == process => return Ok(home.handle.clone()),
-        Some(home) => return Err(forked(home.process)),
-        None => {}
+    if let Some(home) = &*home {
+        home.handle()?;
+        return Ok(home.clone());
     }
     let handle = start().map_err(|error| {
         let message = format!("the runtime's thread cannot be started: {error}");
         Error::new(ErrorKind::Internal, Phase::Connect, message)
     })?;
-    *home = Some(Home {
-        handle: handle.clone(),
-        process,
-    });
-    Ok(handle)
+    let started = Home {
+        handle,
+        process: std::process::id(),
+    };
+    Ok(home.insert(started).clone())
 }
 
 fn start() -> std::io::Result<Handle> {

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::runtime::Handle;
 use toolspan_core::toolbox::Diagnosis;
 use toolspan_core::{CallOptions, Observation, RegisteredTool, Result, Snapshot};
 
-use super::{home, wait};
+use super::home::{Home, home};
+use super::wait;
 use crate::builder::HostBuilder;
 use crate::config::Resolved;
 use crate::status::ToolboxStatus;
@@ -16,8 +16,9 @@ use crate::status::ToolboxStatus;
 /// A host for synchronous callers. It may be shared between threads; calls from several threads
 /// run at the same time.
 ///
-/// Every method that waits refuses, with kind `usage`, on a thread that runs asynchronous tasks.
-/// Dropping it closes it and waits, at most `timeouts.close`.
+/// Every method that waits refuses, with kind `usage`, on a thread that runs asynchronous tasks, and
+/// in a process that was forked from the one that made the host. Dropping it closes it and waits, at
+/// most [`Host::close_limit`](crate::Host::close_limit).
 ///
 /// ```no_run
 /// # fn main() -> toolspan::Result<()> {
@@ -29,7 +30,7 @@ use crate::status::ToolboxStatus;
 /// ```
 pub struct Host {
     host: crate::Host,
-    home: Handle,
+    home: Home,
 }
 
 impl Host {
@@ -62,7 +63,7 @@ impl Host {
     ///
     /// As [`HostBuilder::connect`].
     pub fn connect_builder(builder: HostBuilder) -> Result<Self> {
-        let home = home::handle()?;
+        let home = home()?;
         let host = wait::block_on(&home, builder.connect())??;
         Ok(Self { host, home })
     }
@@ -73,7 +74,7 @@ impl Host {
     ///
     /// As [`HostBuilder::start`].
     pub fn start_builder(builder: HostBuilder) -> Result<Self> {
-        let home = home::handle()?;
+        let home = home()?;
         Ok(Self {
             host: builder.start()?,
             home,
@@ -158,7 +159,8 @@ impl Host {
         self.host.status()
     }
 
-    /// Ends every toolbox and waits until nothing of them is left, at most `timeouts.close`.
+    /// Ends every toolbox and waits until nothing of them is left. See
+    /// [`Host::close`](crate::Host::close).
     ///
     /// # Errors
     ///
@@ -169,8 +171,14 @@ impl Host {
 }
 
 impl Drop for Host {
-    /// Closes. On a thread that may not wait, the servers are handed over and end by themselves.
+    /// Closes. On a thread that may not wait, the servers are handed over and end by themselves. In a
+    /// forked copy of the process they are the original's, and are left alone.
     fn drop(&mut self) {
-        let _ = self.close();
+        if self.home.is_here() {
+            let _ = self.close();
+        } else {
+            // Kept for ever, so that nothing of it is dropped here.
+            std::mem::forget(self.host.clone());
+        }
     }
 }

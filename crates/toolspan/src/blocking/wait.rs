@@ -10,6 +10,8 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use toolspan_core::{Error, ErrorKind, Phase, Result};
 
+use super::home::Home;
+
 /// Longest time between two looks at the future: a deadline holds to this even when the runtime
 /// that should wake the caller is stuck.
 const SLICE: Duration = Duration::from_millis(50);
@@ -38,8 +40,10 @@ impl Wake for Unpark {
 ///
 /// # Errors
 ///
-/// `usage` on a thread that runs tasks of a runtime: waiting there would stop them.
-pub(super) fn block_on<F: Future>(home: &Handle, future: F) -> Result<F::Output> {
+/// `usage` on a thread that runs tasks of a runtime: waiting there would stop them. `usage` in a
+/// forked copy of the process: the runtime is not there, and the servers are the original's.
+pub(super) fn block_on<F: Future>(home: &Home, future: F) -> Result<F::Output> {
+    let runtime = home.handle()?;
     let nested = WAITING.get();
     if !nested && Handle::try_current().is_ok() {
         let message = "a blocking call was made on a thread that runs asynchronous tasks";
@@ -49,7 +53,7 @@ pub(super) fn block_on<F: Future>(home: &Handle, future: F) -> Result<F::Output>
             ),
         );
     }
-    let _inside = home.enter();
+    let _inside = runtime.enter();
     let _mark = Mark::set(nested);
     let waker = WAKER.with(Waker::clone);
     let mut context = Context::from_waker(&waker);
@@ -77,5 +81,39 @@ impl Mark {
 impl Drop for Mark {
     fn drop(&mut self) {
         WAITING.set(self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocking::home::home;
+
+    #[test]
+    fn a_forked_copy_is_told_so_and_waits_for_nothing() {
+        let home = home().unwrap().left_behind();
+        let error = block_on(&home, std::future::pending::<()>()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(
+            error
+                .message()
+                .starts_with("this process was forked from 0")
+        );
+    }
+
+    #[test]
+    fn the_home_outlives_a_panic_in_a_task_and_in_a_future() {
+        let home = home().unwrap();
+        let spawned = async {
+            let task = tokio::spawn(async { panic!("in a task") });
+            task.await.unwrap_err().is_panic()
+        };
+        assert!(block_on(&home, spawned).unwrap());
+        let polled = std::panic::catch_unwind(|| {
+            let _ = block_on(&home, async { panic!("in a future") });
+        });
+        assert!(polled.is_err() && !WAITING.get());
+        let lives = async { tokio::spawn(async { 7 }).await.unwrap() };
+        assert_eq!(block_on(&home, lives).unwrap(), 7);
     }
 }
