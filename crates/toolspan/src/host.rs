@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 use toolspan_core::execute::{self, Gate, Gates};
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::toolbox::Diagnosis;
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     gate: Gate,
     pub(crate) timeouts: Timeouts,
     closed: AtomicBool,
+    /// Set once every toolbox was ended: what still runs then is ended by the host.
+    ended: CancellationToken,
 }
 
 impl Host {
@@ -76,6 +79,7 @@ impl Host {
             ),
             timeouts,
             closed: AtomicBool::new(false),
+            ended: CancellationToken::new(),
         };
         let inner = Inner {
             shared: Arc::new(shared),
@@ -136,7 +140,15 @@ impl Host {
             toolbox: &member.gate,
             host: &self.shared().gate,
         };
-        execute::run(&tool, &call, &context, gates).await
+        let running = execute::run(&tool, &call, &context, gates);
+        let ended = self.shared().ended.run_until_cancelled(running).await;
+        ended.unwrap_or_else(|| {
+            let error = closed().with_phase(context.phase());
+            Err(error
+                .with_outcome(context.outcome())
+                .in_toolbox(&tool.toolbox)
+                .in_tool(&tool.name))
+        })
     }
 
     /// Runs a tool call as a model made it, in the form of any of the big APIs, and turns every
@@ -306,7 +318,8 @@ impl Host {
 
     /// Ends every toolbox, all at once, and waits until nothing of them is left, at most
     /// [`Host::close_limit`]: a toolbox that does not keep to its `timeouts.close` is waited for no
-    /// longer. Calls under way end as `closed`. A second close does nothing.
+    /// longer. Calls under way end as `closed`, those of native tools last. A second close does
+    /// nothing.
     pub async fn close(&self) {
         {
             let mut tasks = lock(&self.inner.tasks);
@@ -315,6 +328,7 @@ impl Host {
         }
         let members = self.shared().members.iter();
         join_all(members.map(|member| guarded::close(member))).await;
+        self.shared().ended.cancel();
     }
 
     pub(crate) fn refuse_closed(&self) -> Result<()> {

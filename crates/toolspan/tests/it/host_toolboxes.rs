@@ -15,8 +15,9 @@ use toolspan::{
     HostBuilder, Observation, Outcome, Phase, Result, ToolBox, ToolDefinition, ToolExecutor,
     ToolFailure, ToolboxTool, ValidCall,
 };
+use toolspan_testkit::Fault;
 
-use crate::support::shown;
+use crate::support::{config, shown};
 
 /// Says whose tool it is.
 struct Says(&'static str);
@@ -271,25 +272,57 @@ async fn a_name_never_passes_to_another_toolbox_because_its_own_failed() {
     host.close().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_name_without_a_prefix_waits_for_whoever_else_may_have_it() {
-    // Both expose `x__go`: the one by its prefix, the other by a tool of this name.
-    let config =
-        json!({"mcpServers": {"slow": {"command": "no-such-command-anywhere", "prefix": "x"}}});
-    let host = host([("box", Odd::with("go", "box"))])
-        .config_value(config)
-        .tool(tool_fn("x__go", "", |_: Nothing| async {
+#[tokio::test]
+async fn a_native_tool_is_called_by_its_name_while_others_start() {
+    let host = host([("stuck", Odd::hanging())])
+        .tool(tool_fn("stuck__go", "", |_: Nothing| async {
             Ok::<_, ToolFailure>("native")
         }))
         .start()
         .unwrap();
-    assert_eq!(
-        said(&host, "x__go").await,
-        "native",
-        "a native tool keeps its name"
-    );
-    assert_eq!(said(&host, "go").await, "box");
+    assert_eq!(said(&host, "stuck__go").await, "native");
+    assert_eq!(host.status()[0].tools, 0);
     host.close().await;
+}
+
+#[tokio::test]
+async fn a_tool_without_a_prefix_is_not_called_before_all_are_listed() {
+    let late = Arc::new(Semaphore::new(0));
+    let opened = Arc::clone(&late);
+    let second = Odd::new(move |_| {
+        let opened = Arc::clone(&opened);
+        Box::pin(async move {
+            let _turn = opened.acquire().await;
+            Ok(one_tool("echo", "second"))
+        })
+    });
+    let config = config([("first", Fault::honest(), json!({"prefix": ""}))]);
+    let host = Host::builder()
+        .config_value(config)
+        .toolbox("second", Arc::new(second))
+        .start()
+        .unwrap();
+    host.find("first.echo").await.unwrap();
+    let text = || json!({"text": "first"});
+    let mut early = Box::pin(host.call("echo", text()));
+    assert!((&mut early).now_or_never().is_none());
+    late.add_permits(1);
+    assert_eq!(early.await.unwrap().text(), "first");
+    assert_eq!(said(&host, "second__echo").await, "second");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_close_ends_a_native_call_that_would_wait_for_ever() {
+    let host = host([])
+        .tool(tool_fn("wait", "", |_: Nothing| {
+            std::future::pending::<Result<String, ToolFailure>>()
+        }))
+        .connect()
+        .await
+        .unwrap();
+    let (ended, ()) = tokio::join!(biased; host.call("wait", Value::Null), host.close());
+    insta::assert_snapshot!(shown(&ended.unwrap_err()));
 }
 
 #[tokio::test]
