@@ -10,7 +10,7 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome, Phase, ToolBox};
 use toolspan_testkit::{Polled, poll_n_then_drop};
 
-use crate::support::{Peer, Tools, connect, connect_within, told};
+use crate::support::{Peer, Tools, connect, connect_within, pass, told};
 
 fn cancelled_by(token: &CancellationToken) -> CallOptions {
     CallOptions::default().with_cancel(token.clone())
@@ -151,7 +151,7 @@ async fn a_frame_that_was_not_begun_never_reaches_the_server() {
     token.cancel();
     // The paused clock runs on once everybody waits: the second limit passes.
     let read = async {
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        pass(Duration::from_secs(2)).await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
     };

@@ -8,7 +8,7 @@ use toolspan_core::execute::CallOptions;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome, Phase, ToolBox};
 
-use crate::support::{Peer, Tools, connect, connect_within, memory, told};
+use crate::support::{Peer, Tools, connect, connect_within, memory, pass_until, told};
 
 /// The next message is the one cancel notice of this call.
 async fn expect_cancel(peer: &mut Peer, call: &serde_json::Value) {
@@ -91,7 +91,7 @@ async fn progress_starts_the_idle_limit_anew_but_never_the_total_one() {
     let play = async {
         let call = peer.expect("tools/call").await;
         for round in 0..20 {
-            tokio::time::sleep_until(began + Duration::from_secs(50) * (round + 1)).await;
+            pass_until(began + Duration::from_secs(50) * (round + 1)).await;
             if tools.toolbox.waiting() == 0 {
                 return round;
             }
@@ -156,7 +156,7 @@ async fn the_callers_timeout_holds_whatever_progress_says() {
     let play = async {
         let call = peer.expect("tools/call").await;
         for round in 0..4 {
-            tokio::time::sleep_until(began + Duration::from_secs(2) * (round + 1)).await;
+            pass_until(began + Duration::from_secs(2) * (round + 1)).await;
             peer.progress(&call, f64::from(round)).await;
         }
         expect_cancel(&mut peer, &call).await;

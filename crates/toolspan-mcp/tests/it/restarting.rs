@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome, ToolBox};
 
-use crate::support::{Peer, Server, Tools, connect, memory};
+use crate::support::{Peer, Server, Tools, connect, memory, pass};
 
 /// Waits until the toolbox knows that its server is gone.
 async fn noticed(tools: &Tools) {
@@ -179,7 +179,7 @@ async fn a_start_that_fails_is_not_tried_again_before_its_pause_is_over() {
             let again = tokio::select! {
                 biased;
                 again = tools.discover() => again.unwrap_err(),
-                () = tokio::time::sleep(Duration::from_millis(1)) => break,
+                () = pass(Duration::from_millis(1)) => break,
             };
             assert_eq!(again.message(), error.message());
             assert_eq!(began.elapsed(), Duration::ZERO);

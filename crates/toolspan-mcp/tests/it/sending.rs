@@ -8,7 +8,7 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome};
 use toolspan_mcp::transport::memory::STREAM_BYTES;
 
-use crate::support::{Peer, connect, connect_within, told};
+use crate::support::{Peer, connect, connect_within, pass, told};
 
 // R28
 #[tokio::test(start_paused = true)]
@@ -43,7 +43,7 @@ async fn a_slow_reader_that_makes_progress_is_left_alone() {
     let began = Instant::now();
     let slow = async {
         // One pipe of bytes every 25 seconds, longer in all than a frame may stand still.
-        tokio::time::sleep(Duration::from_secs(25)).await;
+        pass(Duration::from_secs(25)).await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
     };
