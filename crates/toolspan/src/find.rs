@@ -1,6 +1,5 @@
 //! How does a host find the tool that a name means, while some of its toolboxes are not there yet?
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -9,7 +8,6 @@ use toolspan_core::{
 };
 
 use crate::host::Host;
-use crate::member::Member;
 
 /// Lets the limits of single listings, which name their toolbox, come before that of a search.
 const CLOCK_GRACE: Duration = Duration::from_secs(1);
@@ -99,19 +97,16 @@ impl Host {
     async fn find_now(&self, wanted: &str) -> Result<RegisteredTool> {
         self.refuse_closed()?;
         let members = &self.shared().members;
-        let owners: Vec<&Arc<Member>> = members
-            .iter()
-            .filter(|member| member.may_own(wanted))
-            .collect();
         let native = members.iter().filter(|member| &*member.key == name::NATIVE);
         join_all(native.map(|member| self.listed(member))).await;
-        let listed = join_all(owners.iter().map(|member| self.listed(member))).await;
-        let snapshot = self.snapshot();
-        if let Some(tool) = snapshot
-            .get_full(wanted)
-            .filter(|tool| self.is_owned(tool, wanted))
-        {
-            return Ok(tool.clone());
+        // Nobody else has a claim to the name of a native tool.
+        if let Some(tool) = self.known(wanted) {
+            return Ok(tool);
+        }
+        let owners = members.iter().filter(|member| member.may_own(wanted));
+        let listed = join_all(owners.map(|member| self.listed(member))).await;
+        if let Some(tool) = self.known(wanted) {
+            return Ok(tool);
         }
         // A full name whose toolbox failed is answered with the reason, not with "no such tool".
         if let Some(error) = listed.into_iter().find_map(Result::err) {
