@@ -236,7 +236,7 @@ impl Supervisor {
             .map(|process| process.stderr_tail())
             .unwrap_or_default();
         error::timeout(Phase::Handshake, what, limit, "timeouts.connect")
-            .with_hint("if it is still downloading, raise timeouts.connect; else ask doctor")
+            .with_hint("if it is still downloading, raise timeouts.connect")
             .with_stderr(stderr)
     }
 
@@ -470,8 +470,11 @@ fn refused_start(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Closed => error
             .with_kind(ErrorKind::Startup)
-            .with_message(format!("{message} before it was ready"))
-            .with_hint("run the command by hand to see what it needs; doctor shows each step"),
+            .with_message(match message.split_once(": ") {
+                Some((what, how)) => format!("{what} before it was ready: {how}"),
+                None => format!("{message} before it was ready"),
+            })
+            .with_hint("run the command by hand to see what it needs"),
         ErrorKind::RemoteError => error
             .with_kind(ErrorKind::Connect)
             .with_message(format!("the server refused the handshake: {message}")),

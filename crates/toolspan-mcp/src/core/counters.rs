@@ -40,7 +40,7 @@ impl Counters {
         }
     }
 
-    /// One plain sentence for each count that is not zero.
+    /// A line for each count that is not zero.
     pub(crate) fn notes(&self) -> Vec<String> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let lines = self
@@ -50,35 +50,38 @@ impl Counters {
         let mut notes = Vec::new();
         if read(&self.noise) > 0 {
             notes.push(format!(
-                "{} lines on standard output are no messages and were skipped; the first: {}",
+                "lines on standard output that are no messages, and were skipped: {}; the first: {}",
                 read(&self.noise),
                 lines
                     .iter()
                     .map(|line| format!("\"{line}\""))
                     .collect::<Vec<_>>()
-                    .join(", ")
+                        .join(", ")
             ));
         }
         let counts = [
             (
                 &self.unreadable,
-                "replies could not be read; each failed its own call",
+                "replies that could not be read, each failing its own call",
             ),
-            (&self.late, "replies came late or twice and were ignored"),
+            (
+                &self.late,
+                "replies that came late or twice, and were ignored",
+            ),
             (
                 &self.unknown_ids,
-                "replies had an id that was never sent and were ignored",
+                "replies with an id that was never sent, and were ignored",
             ),
             (
                 &self.unanswered,
-                "requests of the server got no answer: too many waited, or the id was none",
+                "requests of the server without an answer, as too many waited or the id was none",
             ),
         ];
         notes.extend(
             counts
                 .iter()
                 .filter(|(counter, _)| read(counter) > 0)
-                .map(|(counter, words)| format!("{} {words}", read(counter))),
+                .map(|(counter, words)| format!("{words}: {}", read(counter))),
         );
         notes
     }

@@ -176,7 +176,7 @@ async fn a_late_reply_is_dropped_and_never_given_to_another_call() {
         case.call().await.unwrap();
         assert_eq!(
             case.tools.notes(),
-            ["1 replies came late or twice and were ignored"]
+            ["replies that came late or twice, and were ignored: 1"]
         );
         case.finish().await;
     }

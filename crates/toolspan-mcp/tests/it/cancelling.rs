@@ -88,7 +88,7 @@ async fn a_call_that_is_cancelled_in_flight_tells_the_server_once() {
     );
     assert_eq!(
         tools.notes(),
-        ["1 replies came late or twice and were ignored"]
+        ["replies that came late or twice, and were ignored: 1"]
     );
     insta::assert_snapshot!(told(&error));
 }

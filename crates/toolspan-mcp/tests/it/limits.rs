@@ -207,7 +207,7 @@ async fn a_limit_that_passes_first_wins_and_the_reply_is_late() {
     next_call_works(&tools, &mut peer, &request["id"]).await;
     assert_eq!(
         tools.notes(),
-        ["1 replies came late or twice and were ignored"]
+        ["replies that came late or twice, and were ignored: 1"]
     );
 }
 

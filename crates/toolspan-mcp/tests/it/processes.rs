@@ -118,7 +118,7 @@ async fn a_grandchild_that_floods_the_output_does_not_keep_a_dead_server_alive()
     assert_eq!(error.kind(), ErrorKind::Startup);
     assert_eq!(
         error.message(),
-        "the server exited: exit status 9 before it was ready"
+        "the server exited before it was ready: exit status 9"
     );
     assert!(began.elapsed() < SLACK, "{:?}", began.elapsed());
     tools.toolbox.close().await;

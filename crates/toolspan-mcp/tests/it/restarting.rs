@@ -71,7 +71,7 @@ async fn ids_go_on_over_a_restart_and_a_late_reply_finds_no_call() {
     assert!(
         tools
             .notes()
-            .contains(&"1 replies came late or twice and were ignored".to_owned())
+            .contains(&"replies that came late or twice, and were ignored: 1".to_owned())
     );
 }
 

@@ -183,7 +183,7 @@ async fn answers_to_a_server_that_does_not_read_are_bounded_and_never_block_its_
     let (text, ()) = tokio::join!(tools.echo("through"), play);
     assert_eq!(text.unwrap(), "through");
     let notes = tools.notes().join("\n");
-    let dropped: usize = notes.split(' ').next().unwrap().parse().unwrap();
+    let dropped: usize = notes.rsplit(' ').next().unwrap().parse().unwrap();
     // What fits into the stream, and eight more.
     let mut answers = 0;
     let serve = async {
