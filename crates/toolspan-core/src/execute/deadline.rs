@@ -9,6 +9,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::context::{Context, Limit};
+use super::unaided;
 use crate::guard::outcome::Outcome;
 use crate::{Error, ErrorKind, Result};
 
@@ -47,8 +48,7 @@ pub async fn within<T>(work: impl Future<Output = Result<T>>, context: &Context)
 
 /// Polls the work until one of the ends; drops it before it returns.
 ///
-/// The clock is read at every poll, so that a caller that polls by itself meets the deadline even
-/// when no timer fires.
+/// The clock is read at every poll, so that a caller that comes back by itself needs no timer.
 async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
     let mut work = pin!(work);
     let mut cancelled = pin!(context.cancel().map(|token| token.cancelled()));
@@ -73,6 +73,9 @@ async fn end_of<F: Future>(work: F, context: &Context) -> End<F::Output> {
             let (deadline, limit) = context.deadline();
             if Instant::now() >= deadline {
                 return Poll::Ready(End::TimedOut(limit));
+            }
+            if unaided::comes_back(task.waker(), deadline) {
+                return Poll::Pending;
             }
             let set = timer.as_ref().as_pin_ref().map(|timer| timer.deadline());
             if set != Some(deadline) {

@@ -1,12 +1,14 @@
 //! How a valid call runs: a place among the calls in flight, a deadline, a way out, no panic.
 //!
 //! [`context`] is what the executor is given, [`gate`] bounds the calls in flight, [`deadline`]
-//! ends a call that takes too long or is cancelled. Everything else is [`run`].
+//! ends a call that takes too long or is cancelled, with a timer or, for a caller that polls by
+//! itself, without one ([`unaided`]). Everything else is [`run`].
 
 mod context;
 mod deadline;
 mod gate;
 mod options;
+mod unaided;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ pub use context::Context;
 pub use deadline::within;
 pub use gate::{Gate, Gates};
 pub use options::{CallOptions, Progress, ProgressSink};
+pub use unaided::poll_unaided;
 
 use crate::call::ValidCall;
 use crate::guard::outcome::Outcome;

@@ -8,7 +8,8 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use toolspan_core::{Error, ErrorKind, Phase, Result};
+use tokio::time::Instant;
+use toolspan_core::{Error, ErrorKind, Phase, Result, execute};
 
 use super::home::Home;
 
@@ -59,10 +60,12 @@ pub(super) fn block_on<F: Future>(home: &Home, future: F) -> Result<F::Output> {
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+        let (polled, back_by) = execute::poll_unaided(future.as_mut(), &mut context);
+        if let Poll::Ready(output) = polled {
             return Ok(output);
         }
-        thread::park_timeout(SLICE);
+        let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
+        thread::park_timeout(left.unwrap_or(SLICE).min(SLICE));
     }
 }
 
