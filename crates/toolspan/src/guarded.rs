@@ -67,5 +67,5 @@ fn unlisted(limit: Duration) -> Error {
         "the toolbox did not list its tools within {limit:?} (timeouts.connect and timeouts.list)"
     );
     Error::new(ErrorKind::Timeout, Phase::Discover, message)
-        .with_hint("raise timeouts.connect or timeouts.list, or ask doctor")
+        .with_hint("raise timeouts.connect or timeouts.list")
 }

@@ -1,8 +1,8 @@
 //! How a valid call runs: a place among the calls in flight, a deadline, a way out, no panic.
 //!
-//! [`context`] is what the executor is given, [`gate`] bounds the calls in flight, [`deadline`]
+//! `context` is what the executor is given, `gate` bounds the calls in flight, `deadline`
 //! ends a call that takes too long or is cancelled, with a timer or, for a caller that polls by
-//! itself, without one ([`unaided`]). Everything else is [`run`].
+//! itself, without one (`unaided`). Everything else is [`run`].
 
 mod context;
 mod deadline;
