@@ -140,7 +140,8 @@ impl Host {
             toolbox: &member.gate,
             host: &self.shared().gate,
         };
-        let running = execute::run(&tool, &call, &context, gates);
+        // In one place, since each layer around it would else copy it whole.
+        let running = Box::pin(execute::run(&tool, &call, &context, gates));
         let ended = self.shared().ended.run_until_cancelled(running).await;
         ended.unwrap_or_else(|| {
             let error = closed().with_phase(context.phase());
