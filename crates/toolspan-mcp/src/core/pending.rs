@@ -1,6 +1,7 @@
 //! The table of waiting calls of one connection, by request id.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::value::RawValue;
@@ -23,10 +24,30 @@ pub(crate) struct Pending {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Ordered, so that an end is told to the oldest call first; and no table that once was large
-    /// stays so.
-    open: BTreeMap<u64, Arc<CallSlot>>,
+    open: HashMap<u64, Arc<CallSlot>, BuildHasherDefault<IdHasher>>,
     closed: Option<Error>,
+}
+
+/// Spreads ids, which we number ourselves: no peer can choose one, so no key is needed.
+#[derive(Debug, Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    /// A multiplication by an odd number near 2^64 over the golden ratio: consecutive ids differ
+    /// in their low bits and their high ones.
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl Pending {
@@ -69,7 +90,9 @@ impl Pending {
     /// Ends every waiting request; the table stays open.
     pub(crate) fn fail_all(&self, error: &Error) {
         let open = std::mem::take(&mut self.lock().open);
-        for slot in open.into_values() {
+        let mut oldest_first: Vec<_> = open.into_iter().collect();
+        oldest_first.sort_unstable_by_key(|(id, _)| *id);
+        for (_, slot) in oldest_first {
             slot.complete(Err(error.clone()));
         }
     }
