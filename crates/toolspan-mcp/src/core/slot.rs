@@ -4,9 +4,10 @@
 //! then find it ended. Progress is a cell that keeps the latest report only.
 
 #[cfg(toolspan_loom)]
-use loom::sync::{Mutex, MutexGuard};
+use loom::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+use std::sync::atomic::Ordering;
 #[cfg(not(toolspan_loom))]
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, atomic::AtomicBool};
 use std::task::{Context, Poll, Waker};
 
 /// What a waiting caller is given.
@@ -23,6 +24,9 @@ pub(crate) enum Arrival<P, R> {
 #[derive(Debug)]
 pub(crate) struct Slot<P, R> {
     state: Mutex<State<P, R>>,
+    /// Whether a byte of the call's frame was written. Only ever set, so it needs no lock; who must
+    /// know it for certain asks under the lock of the outbox, which is held while it is set.
+    begun: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -30,8 +34,6 @@ struct State<P, R> {
     end: End<R>,
     progress: Option<P>,
     waker: Option<Waker>,
-    /// Whether a byte of the call's frame was written.
-    begun: bool,
 }
 
 #[derive(Debug)]
@@ -48,10 +50,10 @@ impl<P, R> Slot<P, R> {
             end: End::Open,
             progress: None,
             waker: None,
-            begun: false,
         };
         Self {
             state: Mutex::new(state),
+            begun: AtomicBool::new(false),
         }
     }
 
@@ -126,12 +128,12 @@ impl<P, R> Slot<P, R> {
 
     /// Says that a byte of the call's frame was written.
     pub(crate) fn mark_begun(&self) {
-        self.lock().begun = true;
+        self.begun.store(true, Ordering::Release);
     }
 
     /// Whether a byte of the call's frame was written.
     pub(crate) fn has_begun(&self) -> bool {
-        self.lock().begun
+        self.begun.load(Ordering::Acquire)
     }
 }
 
