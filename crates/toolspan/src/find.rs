@@ -124,8 +124,18 @@ impl Host {
             .map_err(|error| self.with_absent(error))
     }
 
-    /// Adds the toolboxes that could not be asked to the error of an unknown name.
+    /// Adds the toolboxes that could not be asked to the error of an unknown name. Where no toolbox
+    /// could be asked at all, the name is not what is wrong: the first one's error is.
     fn with_absent(&self, error: Error) -> Error {
+        if self.snapshot().tools().is_empty()
+            && let Some(fault) = self
+                .shared()
+                .members
+                .iter()
+                .find_map(|member| member.fault())
+        {
+            return fault;
+        }
         let members = self.shared().members.iter();
         let absent: Vec<&str> = members
             .filter(|member| member.fault().is_some())

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use toolspan_core::execute::{self, Gate, Gates};
 use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::observation::LlmContent;
 use toolspan_core::toolbox::Diagnosis;
 use toolspan_core::{
     CallOptions, CallRequest, Context, Error, ErrorKind, Observation, Outcome, Phase, Result,
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     /// Held while a new snapshot is made, so that an older one never replaces it.
     rebuilding: Mutex<()>,
     gate: Gate,
+    limits: Limits,
     pub(crate) timeouts: Timeouts,
     closed: AtomicBool,
     /// Set once every toolbox was ended: what still runs then is ended by the host.
@@ -77,6 +79,7 @@ impl Host {
                 limits.queue,
                 "limits.in_flight_total",
             ),
+            limits: limits.clone(),
             timeouts,
             closed: AtomicBool::new(false),
             ended: CancellationToken::new(),
@@ -297,6 +300,17 @@ impl Host {
             .toolbox()
             .map(|toolbox| toolbox.diagnosis())
             .unwrap_or_default())
+    }
+
+    /// The limits of the host as a whole; a toolbox may have its own.
+    pub fn limits(&self) -> &Limits {
+        &self.shared().limits
+    }
+
+    /// What a model is given of an observation: text and images, the text within
+    /// `limits.output_chars`.
+    pub fn to_llm_content(&self, observation: &Observation) -> Vec<LlmContent> {
+        observation.to_llm_content(self.limits().output_chars)
     }
 
     /// How many calls are in flight now.

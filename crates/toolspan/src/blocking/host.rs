@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolspan_core::observation::LlmContent;
 use toolspan_core::toolbox::Diagnosis;
 use toolspan_core::{CallOptions, Observation, RegisteredTool, Result, Snapshot};
 
@@ -34,7 +35,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Begins to put a host together; [`Host::connect_builder`] ends it.
+    /// Begins to put a host together. [`Host::connect_builder`] ends it; the builder's own `connect`
+    /// is the asynchronous one.
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
@@ -147,6 +149,11 @@ impl Host {
     /// As [`Host::diagnose`](crate::Host::diagnose).
     pub fn diagnose(&self, toolbox: &str) -> Result<Diagnosis> {
         wait::block_on(&self.home, self.host.diagnose(toolbox))?
+    }
+
+    /// What a model is given of an observation, within `limits.output_chars`.
+    pub fn to_llm_content(&self, observation: &Observation) -> Vec<LlmContent> {
+        self.host.to_llm_content(observation)
     }
 
     /// The tools there are now.

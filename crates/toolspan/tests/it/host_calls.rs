@@ -213,3 +213,23 @@ async fn a_closed_host_refuses_calls_and_closes_again_in_peace() {
     }
     assert_eq!(host.status()[0].state.as_str(), "closed");
 }
+
+#[tokio::test]
+async fn a_model_is_given_what_the_config_allows_and_the_observation_keeps_the_whole() {
+    let config = json!({"mcpServers": {"box": Fault::honest().config_entry()},
+                        "limits": {"output_chars": 100}});
+    let host = Host::builder()
+        .config_value(config)
+        .connect()
+        .await
+        .unwrap();
+    let long = "0123456789".repeat(100);
+    let seen = host.call("box__echo", json!({"text": long})).await.unwrap();
+    assert_eq!(seen.text().len(), 1_000);
+    let parts = host.to_llm_content(&seen);
+    let [toolspan::observation::LlmContent::Text(text)] = parts.as_slice() else {
+        panic!("one text: {parts:?}")
+    };
+    assert!(text.contains("900 of 1000 characters left out"), "{text}");
+    host.close().await;
+}

@@ -270,3 +270,14 @@ async fn a_failed_toolbox_is_started_again_by_a_refresh() {
     assert!(host.call("late__echo", json!({"text": "x"})).await.is_ok());
     host.close().await;
 }
+
+#[tokio::test]
+async fn a_bare_name_with_nobody_to_ask_gives_the_reason_of_the_failure() {
+    let host = one(Fault::named("exit_with_stderr")).start().unwrap();
+    let error = host.call("echo", json!({"text": "x"})).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.toolbox()),
+        (ErrorKind::Startup, Some("box"))
+    );
+    host.close().await;
+}
