@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use tokio::sync::Notify;
 
@@ -70,6 +70,17 @@ struct State {
     writer_waits: bool,
 }
 
+/// Where a frame comes from.
+#[derive(Clone, Copy)]
+enum Whose<'a> {
+    /// A waiting call.
+    Call(&'a Arc<CallSlot>),
+    /// The server asked for it.
+    Answer,
+    /// A notification.
+    Nobodys,
+}
+
 struct Frame {
     bytes: Vec<u8>,
     /// The waiting call; `None` for notifications and answers.
@@ -120,76 +131,46 @@ impl Outbox {
         if !fits {
             return Sent::Full(bytes);
         }
-        self.push(
-            state,
-            Frame {
-                bytes,
-                slot: Some(Arc::clone(slot)),
-                is_answer: false,
-            },
-        )
+        self.push(state, bytes, Whose::Call(slot))
     }
 
     /// Sends a notification. It is let in past the bound: there is at most one for each call.
     pub(crate) fn notify(&self, bytes: Vec<u8>) -> Sent {
         let state = self.lock();
-        self.push(
-            state,
-            Frame {
-                bytes,
-                slot: None,
-                is_answer: false,
-            },
-        )
+        self.push(state, bytes, Whose::Nobodys)
     }
 
     /// Sends the answer to a request of the server. Gives false when too many answers wait.
     pub(crate) fn answer(&self, bytes: Vec<u8>) -> bool {
-        let mut state = self.lock();
+        let state = self.lock();
         if state.answers >= QUEUED_ANSWERS {
             return false;
         }
-        state.answers += 1;
-        !matches!(
-            self.push(
-                state,
-                Frame {
-                    bytes,
-                    slot: None,
-                    is_answer: true
-                }
-            ),
-            Sent::Broken
-        )
+        !matches!(self.push(state, bytes, Whose::Answer), Sent::Broken)
     }
 
-    /// Adds a frame behind the others, and writes at once what can be written.
-    fn push(&self, mut state: MutexGuard<'_, State>, frame: Frame) -> Sent {
+    /// Writes a frame at once when the way is free; what does not fit is queued behind the others.
+    fn push(&self, mut state: MutexGuard<'_, State>, bytes: Vec<u8>, whose: Whose<'_>) -> Sent {
         if state.sink.is_none() {
             return Sent::Broken;
         }
-        let is_free = state.queue.is_empty() && !state.writer_waits;
-        state.queued_bytes += frame.bytes.len();
-        state.queue.push_back(frame);
-        if is_free {
-            // Nobody waits for the sink, so the waker given here replaces none.
+        if state.queue.is_empty() && !state.writer_waits {
+            // Nobody waits for the sink, so the waker given here replaces none. An error is left
+            // for the writing task to find again.
             let mut nobody = Context::from_waker(Waker::noop());
-            while state.queue.front().is_some() {
-                match state.write_once(&mut nobody) {
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(_)) => {
-                        self.work.notify_one();
-                        return Sent::Taken;
-                    }
-                    Poll::Pending => break,
+            if let Poll::Ready(Ok(written)) = write(&mut state.sink, &mut nobody, &bytes) {
+                if let Whose::Call(slot) = whose {
+                    slot.mark_begun();
                 }
+                if written >= bytes.len() {
+                    return Sent::Taken;
+                }
+                state.head = written;
             }
         }
-        let left = !state.queue.is_empty();
+        state.enqueue(bytes, whose);
         drop(state);
-        if left {
-            self.work.notify_one();
-        }
+        self.work.notify_one();
         Sent::Taken
     }
 
@@ -266,19 +247,47 @@ impl Outbox {
     }
 }
 
+/// Writes a part of `bytes`, at least one byte.
+fn write(
+    sink: &mut Option<Box<dyn Sink>>,
+    context: &mut Context<'_>,
+    bytes: &[u8],
+) -> Poll<io::Result<usize>> {
+    match sink {
+        Some(sink) => sink
+            .poll_write(context, bytes)
+            .map(|written| match written {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                written => written,
+            }),
+        None => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+    }
+}
+
 impl State {
+    /// Adds a frame, or the rest of one, behind the others.
+    fn enqueue(&mut self, bytes: Vec<u8>, whose: Whose<'_>) {
+        let (slot, is_answer) = match whose {
+            Whose::Call(slot) => (Some(Arc::clone(slot)), false),
+            Whose::Answer => (None, true),
+            Whose::Nobodys => (None, false),
+        };
+        self.queued_bytes += bytes.len();
+        self.answers += usize::from(is_answer);
+        self.queue.push_back(Frame {
+            bytes,
+            slot,
+            is_answer,
+        });
+    }
+
     /// Writes a part of the first frame; takes the frame out when it is written whole.
     fn write_once(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let (Some(sink), Some(frame)) = (&mut self.sink, self.queue.front()) else {
+        let Some(frame) = self.queue.front() else {
             return Poll::Ready(Ok(()));
         };
         let rest = frame.bytes.get(self.head..).unwrap_or_default();
-        let written = match sink.poll_write(context, rest) {
-            Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-            Poll::Ready(Ok(written)) => written,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            Poll::Pending => return Poll::Pending,
-        };
+        let written = ready!(write(&mut self.sink, context, rest))?;
         if let (0, Some(slot)) = (self.head, &frame.slot) {
             slot.mark_begun();
         }
