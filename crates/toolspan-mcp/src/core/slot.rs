@@ -176,8 +176,7 @@ mod tests {
     }
 }
 
-/// Every order of events, found by loom:
-/// `RUSTFLAGS="--cfg toolspan_loom" cargo test -p toolspan-mcp --lib --target-dir target/loom models`.
+/// Every order of events, found by loom. `cargo xtask test` plays them (its step `models`).
 #[cfg(all(test, toolspan_loom))]
 mod models {
     use super::*;

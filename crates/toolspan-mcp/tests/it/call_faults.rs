@@ -127,6 +127,7 @@ async fn noise_and_foreign_replies_do_not_touch_the_call() {
 // R19, J10
 #[tokio::test]
 async fn a_reply_under_a_foreign_id_or_none_is_never_delivered() {
+    let mut all = String::new();
     for name in [
         "wrong_id",
         "null_id_error",
@@ -138,11 +139,13 @@ async fn a_reply_under_a_foreign_id_or_none_is_never_delivered() {
         assert_eq!(error.kind(), ErrorKind::Timeout, "{name}");
         assert_eq!(error.outcome(), Outcome::Unknown, "{name}");
         assert_eq!(error.phase(), Phase::Call, "{name}");
+        all += &format!("{name}: {}\n", told(&error));
         if name != "half_line_then_hang" {
             case.call().await.unwrap();
         }
         case.finish().await;
     }
+    insta::assert_snapshot!(all);
 }
 
 // R19
@@ -174,9 +177,10 @@ async fn a_late_reply_is_dropped_and_never_given_to_another_call() {
         assert_eq!(error.kind(), ErrorKind::Timeout, "{name}");
         case.call().await.unwrap();
         case.call().await.unwrap();
-        assert_eq!(
-            case.tools.notes(),
-            ["replies that came late or twice, and were ignored: 1"]
+        let notes = case.tools.notes().join("\n");
+        insta::assert_snapshot!(
+            "a_call_whose_reply_comes_late",
+            format!("{}\n{notes}", told(&error))
         );
         case.finish().await;
     }
@@ -198,6 +202,24 @@ async fn a_server_that_dies_in_a_call_fails_it_at_once_and_says_how() {
         case.finish().await;
     }
     insta::assert_snapshot!(all);
+}
+
+// R02, R04: every call that waits hears of the death, with the server's last words.
+#[tokio::test]
+async fn a_server_that_dies_tells_all_who_wait_its_exit_status_and_last_words() {
+    let fault = Fault::script([
+        json!({"expect": "tools/call"}),
+        json!({"expect": "tools/call"}),
+        json!({"expect": "tools/call"}),
+        json!({"stderr": {"parts": [{"text": "cannot write to the disk: no space left\n"}]}}),
+        json!({"exit": {"code": 9}}),
+    ]);
+    let case = Case::started(fault).await;
+    let (first, second, third) = tokio::join!(case.call(), case.call(), case.call());
+    let told = [first, second, third].map(|result| told(&result.unwrap_err()));
+    assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+    insta::assert_snapshot!(told[0]);
+    case.finish().await;
 }
 
 // R04: seven tries, since the machine may be busy; one fast one shows that nothing waits.

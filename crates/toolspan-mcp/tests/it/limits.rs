@@ -8,6 +8,7 @@ use toolspan_core::execute::CallOptions;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome, Phase, ToolBox};
 
+use crate::support::peer::text_result;
 use crate::support::{Peer, Tools, connect, connect_within, memory, pass_until, told};
 
 /// The next message is the one cancel notice of this call.
@@ -70,7 +71,7 @@ async fn a_listing_ends_after_30_seconds_however_far_it_came() {
     insta::assert_snapshot!(told(&result.unwrap_err()));
 }
 
-// R05, R57: the only clock is tokio's, which no change of the system's time moves.
+// R05
 #[tokio::test(start_paused = true)]
 async fn a_call_without_a_sign_of_life_ends_at_the_idle_limit_and_the_server_is_told_once() {
     let (tools, _server, mut peer) = connect().await;
@@ -82,6 +83,61 @@ async fn a_call_without_a_sign_of_life_ends_at_the_idle_limit_and_the_server_is_
     expect_cancel(&mut peer, &call).await;
     next_call_works(&tools, &mut peer, &call["id"]).await;
     insta::assert_snapshot!(told(&error));
+}
+
+// R57: an hour passes for the limits and none on the system's clock, so that one moves no limit.
+#[tokio::test(start_paused = true)]
+async fn no_limit_is_counted_on_the_clock_of_the_system() {
+    let (tools, _server, mut peer) = connect().await;
+    let began = Instant::now();
+    #[expect(clippy::disallowed_methods, reason = "the clock under test")]
+    let on_the_wall = std::time::SystemTime::now();
+    let own = Duration::from_secs(3_600);
+    for limit in [None, Some(own)] {
+        let mut options = CallOptions::default();
+        options.timeout = limit;
+        let call = tools.echo_with("hang", options);
+        let (result, call) = tokio::join!(call, peer.expect("tools/call"));
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Timeout);
+        expect_cancel(&mut peer, &call).await;
+    }
+    assert_eq!(began.elapsed(), tools.timeouts.idle + own);
+    let on_the_wall = on_the_wall.elapsed().unwrap_or_default();
+    assert!(on_the_wall < Duration::from_secs(60), "{on_the_wall:?}");
+}
+
+// R09: bytes are no sign of life; only progress is.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_drips_does_not_hold_off_the_limit_and_the_next_call_works() {
+    let (tools, _server, mut peer) = connect().await;
+    let began = Instant::now();
+    let drip = async {
+        let call = peer.expect("tools/call").await;
+        let answer =
+            json!({"jsonrpc": "2.0", "id": call["id"], "result": text_result(&json!("x"))});
+        for (second, byte) in (1..).zip(format!("{answer}\n").bytes()) {
+            peer.send_raw(&[byte]).await;
+            pass_until(began + Duration::from_secs(1) * second).await;
+        }
+        assert!(
+            began.elapsed() > Duration::from_secs(60),
+            "it was still dripping"
+        );
+        call
+    };
+    let call = async {
+        let error = tools.echo("slow").await.unwrap_err();
+        assert_eq!(began.elapsed(), Duration::from_secs(60));
+        error
+    };
+    let (error, call) = tokio::join!(call, drip);
+    assert_eq!(error.message(), "no sign of life for 60s (timeouts.idle)");
+    expect_cancel(&mut peer, &call).await;
+    next_call_works(&tools, &mut peer, &call["id"]).await;
+    assert_eq!(
+        tools.notes(),
+        ["replies that came late or twice, and were ignored: 1"]
+    );
 }
 
 #[tokio::test(start_paused = true)]

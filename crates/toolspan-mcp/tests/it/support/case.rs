@@ -1,7 +1,7 @@
 //! A faulty process under a census: what every fault test checks, whatever the fault.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolspan_core::execute::CallOptions;
 use toolspan_core::guard::{Limits, Timeouts};
@@ -10,9 +10,19 @@ use toolspan_io::process::Launch;
 use toolspan_mcp::Transport;
 use toolspan_testkit::{Census, Fault, History, Marker};
 
-use super::tools::Tools;
+use super::tools::{KEY, Tools};
 
-/// A toolbox over one faulty process. [`finish`](Self::finish) checks that nothing is left.
+/// How much later than its limit a call may end: the 250 ms that are promised (I3), and what a busy
+/// machine adds.
+const LATE: Duration = Duration::from_secs(5);
+
+/// How long the last call of a case may take: no fault lets it wait longer.
+const LAST_CALL: Duration = Duration::from_millis(250);
+
+/// How much memory a case may keep: one message of the largest size, and 16 MiB (I3).
+const MOST_MEMORY: u64 = (16 << 20) + (16 << 20);
+
+/// A toolbox over one faulty process. [`finish`](Self::finish) checks the five invariants.
 pub(crate) struct Case {
     pub(crate) tools: Tools,
     pub(crate) history: History,
@@ -62,10 +72,16 @@ impl Case {
         self.call_with(CallOptions::default()).await
     }
 
-    /// As [`call`](Self::call), with options.
+    /// As [`call`](Self::call), with options. A call with a limit ends in time (I3).
     pub(crate) async fn call_with(&self, options: CallOptions) -> Result<Observation> {
         let call = self.history.invoke();
+        let (limit, began) = (options.timeout, Instant::now());
         let result = self.tools.echo_with(&call.nonce(), options).await;
+        let took = began.elapsed();
+        assert!(
+            limit.is_none_or(|limit| took < limit.saturating_add(LATE)),
+            "a call of at most {limit:?} took {took:?}"
+        );
         let outcome = result.as_ref().map(Observation::text);
         self.history.outcome(call, outcome);
         result
@@ -84,15 +100,36 @@ impl Case {
         error
     }
 
-    /// Closes, and checks that every call had one end of its own and that nothing is left (I1, I2,
-    /// I4).
+    /// Checks the invariants that hold after any fault, and closes: every call had one end (I1), of
+    /// its own (I2); no call took longer than its limit, and memory is bounded (I3); nothing is left
+    /// (I4); and before all that, one more call works or says why not (I5).
     pub(crate) async fn finish(self) -> Arc<History> {
+        self.next_call_ends().await;
         self.tools.toolbox.close().await;
         self.history.assert_sound();
         assert_eq!(self.tools.toolbox.waiting(), 0);
+        // The events that the tests keep are no memory of the client.
+        let heard: usize = self.tools.heard.logged().iter().map(String::len).sum();
+        self.before
+            .assert_memory_grew_at_most(MOST_MEMORY + 4 * heard as u64);
         drop(self.tools);
         self.before.assert_nothing_left_async().await;
         Arc::new(self.history)
+    }
+
+    /// One more call, unless there was never a list to call from: it works, or fails in its time
+    /// with a reason that names its toolbox.
+    async fn next_call_ends(&self) {
+        if self.tools.snapshot().resolve("echo").is_err() {
+            return;
+        }
+        let began = Instant::now();
+        let last = self.tools.echo_within("one more", LAST_CALL).await;
+        assert!(began.elapsed() < LAST_CALL + LATE, "{:?}", began.elapsed());
+        if let Err(error) = last {
+            assert_eq!(error.toolbox(), Some(KEY), "{error:?}");
+            assert!(!error.message().is_empty(), "{error:?}");
+        }
     }
 }
 
