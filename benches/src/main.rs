@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use crate::failure::Failure;
 use crate::options::{Options, What};
 
+#[expect(clippy::disallowed_methods, reason = "a program tells its errors")]
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the table is the output")]
 fn run() -> Result<(), Failure> {
     let options = Options::parse(std::env::args().skip(1))?;
     let mut output = std::io::stdout().lock();

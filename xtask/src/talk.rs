@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 /// Writes one line to standard error. A closed terminal is no reason to fail a task.
+#[expect(clippy::disallowed_methods, reason = "the one door of the tasks")]
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

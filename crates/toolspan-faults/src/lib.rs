@@ -15,6 +15,10 @@
 //! opposite of a fault: an honest server that costs as little as possible, for benchmarks.
 
 mod catalogue;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a server answers on its standard output"
+)]
 mod command;
 mod error;
 mod honest;
@@ -24,6 +28,10 @@ mod placeholder;
 mod player;
 mod script;
 mod step;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it takes the standard streams of the process"
+)]
 mod system;
 
 pub use catalogue::{FAULTS, Fault};

@@ -8,6 +8,10 @@ use toolspan_faults::{Command, run};
 /// The exit code for arguments, scripts and streams that do not work; one no script uses by habit.
 const BROKEN: u8 = 125;
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program tells its errors on the error stream"
+)]
 fn main() -> ExitCode {
     let outcome = Command::parse(std::env::args_os().skip(1)).and_then(run);
     match outcome {

@@ -3,7 +3,11 @@
 //! `host serve SCRIPT` runs SCRIPT in `/bin/sh` as a server, says `watchdog PID`, and prints what
 //! the server prints until it is killed or the server's output ends.
 //! `host cycle COUNT` starts and ends COUNT short processes and prints what is left of them.
-#![expect(clippy::print_stdout, reason = "a program talks to its caller")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program talks to its caller"
+)]
 
 use std::error::Error;
 use std::io::Write;

@@ -3,6 +3,10 @@
 //! [`human`] and [`json`] turn values into text, [`table`] lines it up, [`progress`] shows that
 //! something is under way; [`report`] tells an error.
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one door to stdout and stderr"
+)]
 mod door;
 pub(crate) mod human;
 pub(crate) mod json;
