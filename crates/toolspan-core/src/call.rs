@@ -10,7 +10,7 @@ use crate::guard::outcome::Phase;
 use crate::guard::sanitise;
 use crate::guard::secret::names_a_secret;
 use crate::registry::RegisteredTool;
-use crate::schema::CheckFailed;
+use crate::schema::{CheckFailed, kind_of};
 use crate::{Error, ErrorKind, Result};
 
 /// What a caller asks for: a name and arguments, nothing checked.
@@ -209,15 +209,4 @@ fn refused(failed: CheckFailed) -> Error {
 
 fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidArguments, Phase::Validate, message)
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }

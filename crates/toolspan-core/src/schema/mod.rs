@@ -52,3 +52,4 @@ pub use note::SchemaNote;
 pub use rejected::{RejectedReason, SchemaRejected};
 pub use signature::signature;
 pub use violation::{Violation, Violations};
+pub(crate) use wording::kind_of;

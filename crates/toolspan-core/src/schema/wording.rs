@@ -53,7 +53,7 @@ pub(super) fn type_names(kinds: JsonTypeSet) -> Vec<&'static str> {
 }
 
 /// The JSON type of a value: "a string", "an object".
-pub(super) fn kind_of(value: &Value) -> &'static str {
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
