@@ -166,12 +166,13 @@ impl Connection {
             cancel,
             context,
         } = request;
-        let waiting = Waiting {
+        let mut waiting = Waiting {
             shared: &self.shared,
             id,
             slot,
             cancel,
             context,
+            is_replied: false,
         };
         waiting.send(frame).await?;
         waiting.reply().await
@@ -287,6 +288,8 @@ struct Waiting<'a> {
     slot: Arc<CallSlot>,
     cancel: Cancel,
     context: Option<&'a Context>,
+    /// Whether the reply was taken: there is nothing left in the slot to give up.
+    is_replied: bool,
 }
 
 impl Waiting<'_> {
@@ -327,7 +330,7 @@ impl Waiting<'_> {
         }
     }
 
-    async fn reply(&self) -> Reply {
+    async fn reply(&mut self) -> Reply {
         loop {
             match std::future::poll_fn(|task| self.poll(task)).await {
                 Arrival::Progress(progress) => {
@@ -335,7 +338,10 @@ impl Waiting<'_> {
                         context.report(progress);
                     }
                 }
-                Arrival::Reply(reply) => return reply.map_err(|error| self.placed(error)),
+                Arrival::Reply(reply) => {
+                    self.is_replied = true;
+                    return reply.map_err(|error| self.placed(error));
+                }
             }
         }
     }
@@ -358,7 +364,7 @@ impl Waiting<'_> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let was_open = self.slot.abandon();
+        let was_open = !self.is_replied && self.slot.abandon();
         // Whoever ended it has taken it out of the table.
         if was_open {
             self.shared.pending.remove(self.id);
