@@ -122,9 +122,9 @@ impl Session {
                 .error()
                 .filter(|it| it.kind() != ErrorKind::Config)
             {
-                let state = status.state.as_str();
+                let (state, phase) = (status.state.as_str(), error.phase());
                 self.output.warn(&format!(
-                    "toolbox {name} {state}: {}",
+                    "toolbox {name} {state} in {phase}: {}",
                     human::one_line(error)
                 ));
             }

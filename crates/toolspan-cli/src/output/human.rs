@@ -76,6 +76,13 @@ fn place(error: &Error) -> Vec<(&'static str, String)> {
     if let Some(code) = error.code() {
         place.push(("code", code.to_string()));
     }
+    let is_start = matches!(
+        error.phase(),
+        Phase::Connect | Phase::Handshake | Phase::Discover
+    );
+    if is_start && error.toolbox().is_some() {
+        place.push(("phase", error.phase().to_string()));
+    }
     let was_called = matches!(error.phase(), Phase::Send | Phase::Call | Phase::Observe);
     if was_called && error.kind() != ErrorKind::ToolNotFound {
         place.push(("outcome", outcome(error.outcome()).to_owned()));
@@ -119,5 +126,15 @@ mod tests {
             [("outcome", "unknown (the tool may have run)".to_owned())]
         );
         assert!(place(&Error::new(ErrorKind::Config, Phase::Config, "x")).is_empty());
+    }
+
+    #[test]
+    fn a_start_that_failed_says_how_far_it_came() {
+        let failed = Error::new(ErrorKind::Timeout, Phase::Handshake, "x").in_toolbox("a");
+        let expected = [("toolbox", "a"), ("phase", "handshake")];
+        assert_eq!(
+            place(&failed),
+            expected.map(|(name, value)| (name, value.to_owned()))
+        );
     }
 }

@@ -6,14 +6,19 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolspan_testkit::Fault;
+use toolspan_testkit::{Fault, Marker, marked_processes};
 
 /// The program that is tested.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_toolspan");
 
-/// A folder with a config, and the program run in it.
+/// A folder with a config, and the program run in it. After each run nothing of a faulty server may
+/// be left, and no temporary file.
 pub(crate) struct Cli {
     folder: TempDir,
+    /// Where the program and its servers put temporary files.
+    temporary: TempDir,
+    /// In the environment of every faulty server.
+    marker: Marker,
 }
 
 /// How the program ended.
@@ -31,18 +36,25 @@ pub(crate) fn demo_server() -> Value {
 impl Cli {
     /// A folder without a config.
     pub(crate) fn bare() -> Self {
+        let folder = || tempfile::tempdir().expect("a temporary folder");
         Self {
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            folder: folder(),
+            temporary: folder(),
+            marker: Marker::new(),
         }
     }
 
     /// A folder with these servers in its config.
     pub(crate) fn with_servers(servers: Value) -> Self {
         let cli = Self::bare();
+        cli.write_servers(&servers);
+        cli
+    }
+
+    fn write_servers(&self, servers: &Value) {
         // Indented, so that lines and columns in errors do not depend on where the programs are.
         let config = json!({"mcpServers": servers});
-        cli.write("toolspan.json", &format!("{config:#}"));
-        cli
+        self.write("toolspan.json", &format!("{config:#}"));
     }
 
     /// A folder with the demo's server.
@@ -52,13 +64,24 @@ impl Cli {
 
     /// A folder with one server that misbehaves.
     pub(crate) fn with_fault(fault: &Fault) -> Self {
-        Self::with_servers(json!({"bad": fault.config_entry()}))
+        Self::with_faults([("bad", fault.clone())])
+    }
+
+    /// A folder with servers that may misbehave, in this order.
+    pub(crate) fn with_faults<'a>(faults: impl IntoIterator<Item = (&'a str, Fault)>) -> Self {
+        let cli = Self::bare();
+        let entry = |(key, fault): (&str, Fault)| {
+            let entry = fault.marked(&cli.marker).config_entry();
+            (key.to_owned(), entry)
+        };
+        cli.write_servers(&faults.into_iter().map(entry).collect());
+        cli
     }
 
     /// A folder with an honest server whose tools have these definitions.
     pub(crate) fn with_tools(tools: &Value) -> Self {
         let steps = [json!({"set": {"tools": tools}}), json!("serve")];
-        Self::with_servers(json!({"box": Fault::script(steps).config_entry()}))
+        Self::with_faults([("box", Fault::script(steps))])
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -86,6 +109,7 @@ impl Cli {
             .env_clear()
             .env("HOME", self.folder())
             .env("PATH", "/usr/bin:/bin")
+            .env("TMPDIR", self.temporary.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -119,7 +143,12 @@ impl Cli {
         })
     }
 
+    /// How the program ended, once it is sure that nothing is left of what it started.
+    #[track_caller]
     pub(crate) fn ran(&self, output: Output) -> Ran {
+        assert_eq!(marked_processes(&self.marker.assignment()), []);
+        let left = std::fs::read_dir(self.temporary.path()).expect("it is there");
+        assert_eq!(left.count(), 0, "temporary files are left");
         let text = |bytes: Vec<u8>| self.steady(&String::from_utf8(bytes).expect("UTF-8"));
         Ran {
             code: output.status.code(),

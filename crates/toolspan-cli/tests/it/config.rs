@@ -54,6 +54,60 @@ fn a_file_that_is_no_config_is_exit_2_with_its_place() {
 }
 
 #[test]
+fn each_file_that_cannot_be_read_is_told_whole_and_is_exit_2() {
+    let mut all = String::new();
+    for (name, content) in [
+        ("not UTF-8", &b"{\n  \"mcpServers\": {\"a\": \"\xff\"}}"[..]),
+        ("a trailing comma", b"{\n  \"mcpServers\": {},\n}"),
+        ("a key twice", b"{\"mcpServers\": {},\n \"mcpServers\": {}}"),
+        ("a list", b"[]"),
+    ] {
+        let cli = Cli::bare();
+        std::fs::write(cli.path("toolspan.json"), content).unwrap();
+        all += &format!("# {name}\n{}\n", cli.run(&["tools"]));
+    }
+    let folder = Cli::bare();
+    std::fs::create_dir(folder.path("toolspan.json")).unwrap();
+    all += &format!("# a folder\n{}\n", folder.run(&["tools"]));
+    let looped = Cli::bare();
+    std::os::unix::fs::symlink("toolspan.json", looped.path("toolspan.json")).unwrap();
+    all += &format!(
+        "# a link to itself\n{}",
+        looped.run(&["tools", "-c", "toolspan.json"])
+    );
+    assert_snapshot!(all);
+}
+
+#[test]
+fn each_bad_entry_is_told_whole_and_the_other_server_works() {
+    let mut all = String::new();
+    for entry in [
+        r#"{"command": "x", "transport": "carrier"}"#,
+        "{}",
+        r#"{"command": "x", "url": "https://example.com/mcp"}"#,
+        r#"{"command": "/usr"}"#,
+        r#"{"command": "npx -y a-server"}"#,
+        r#"{"command": "x", "cwd": 5}"#,
+        r#"{"comand": "x"}"#,
+    ] {
+        let cli = Cli::bare();
+        let good = demo_server();
+        cli.write(
+            "toolspan.json",
+            &format!("{{\"mcpServers\": {{\n  \"bad\": {entry},\n  \"good\": {good}\n}}}}"),
+        );
+        let works = cli.run(&["call", "good__echo", "text=works"]);
+        assert_eq!(
+            (works.code, &*works.stdout),
+            (Some(0), "works\n"),
+            "{works}"
+        );
+        all += &format!("# {entry}\n{}\n", cli.run(&["call", "bad__echo"]));
+    }
+    assert_snapshot!(all);
+}
+
+#[test]
 fn a_missing_file_is_exit_2() {
     assert_snapshot!(Cli::bare().run(&["tools", "-c", "missing.json"]));
 }

@@ -33,11 +33,38 @@ fn a_server_that_never_answers_meets_its_connect_limit() {
 
 #[test]
 fn a_server_that_dies_during_a_call_leaves_the_outcome_open() {
-    assert_snapshot!(Cli::with_fault(&Fault::named("exit_on_call")).run(&[
-        "call",
-        "bad__echo",
-        "text=a"
+    let cli = Cli::with_fault(&Fault::script([
+        json!({"expect": "tools/call"}),
+        json!({"stderr": {"parts": [{"text": "cannot write to the disk: no space left\n"}]}}),
+        json!({"exit": {"code": 9}}),
     ]));
+    assert_snapshot!(cli.run(&["call", "bad__echo", "text=a"]));
+}
+
+#[test]
+fn an_answer_that_is_too_large_or_too_deep_names_its_limit() {
+    for name in ["reply_20mb", "deep_100000"] {
+        let cli = Cli::with_fault(&Fault::named(name));
+        assert_snapshot!(
+            format!("the_limit_that_{name}_meets"),
+            cli.run(&["call", "bad__echo", "text=a"])
+        );
+    }
+}
+
+#[test]
+fn a_healthy_server_is_not_touched_by_the_faults_of_others() {
+    let faults = [
+        "exit_with_stderr",
+        "never_answer_initialize",
+        "unknown_version",
+        "never_answer_call",
+    ];
+    let faults = faults.map(|name| (name, Fault::named(name)));
+    let healthy = [("healthy", Fault::honest())];
+    let cli = Cli::with_faults(faults.into_iter().chain(healthy));
+    assert_snapshot!(cli.run(&["tools", "--timeout", "1"]));
+    assert_eq!(cli.run(&["call", "healthy__echo", "text=a"]).stdout, "a\n");
 }
 
 #[test]

@@ -37,6 +37,15 @@ fn an_unknown_name_tells_of_toolboxes_that_failed() {
 }
 
 #[test]
+fn strange_names_that_no_tool_has_are_told_whole_and_harmlessly() {
+    let cli = Cli::with_demo();
+    let long = "l".repeat(200);
+    let names = ["demo.nothing", "de/mo", "🦀", "demo__\u{1b}[31mecho", &long];
+    let all = names.map(|name| cli.run(&["call", name]).to_string());
+    assert_snapshot!(all.join("\n"));
+}
+
+#[test]
 fn a_full_name_starts_its_own_toolbox_alone() {
     let cli = Cli::with_servers(json!({
         "demo": demo_server(),
@@ -54,6 +63,7 @@ fn strange_names_have_plain_ones_and_work_by_both() {
         .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}))
         .collect();
     let cli = Cli::with_tools(&json!(tools));
+    assert_snapshot!("strange_names_in_a_list", cli.run(&["tools"]));
     let listed = cli.run(&["tools", "--json"]).json();
     let listed = listed.as_array().unwrap();
     assert_eq!(listed.len(), 5);

@@ -88,7 +88,8 @@ fn ctrl_c_cancels_the_call_at_the_server_and_is_exit_130() {
 
 #[test]
 fn sigterm_does_the_same_and_is_exit_143() {
-    let mut stuck = Stuck::call(Fault::named("never_answer_call"));
+    let mut stuck = Stuck::call(stubborn());
+    assert_eq!(marked_processes(&stuck.marker.assignment()).len(), 2);
     stuck.signal(Signal::TERM);
     stuck.read_until("notifications/cancelled");
     assert_eq!(stuck.end().code, Some(143));
