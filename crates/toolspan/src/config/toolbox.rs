@@ -271,8 +271,8 @@ fn declared(field: &Field<'_>) -> Result<Declared, Problem> {
             Ok(Declared::Remote)
         }
         other => {
-            let hint = nearest(other, ["stdio", "http", "sse", "streamable-http"]).map_or_else(
-                || "use \"stdio\", \"http\" or \"sse\"".to_owned(),
+            let hint = nearest(other, ["stdio"]).map_or_else(
+                || "this version has \"stdio\" alone".to_owned(),
                 did_you_mean,
             );
             Err(field

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolspan::{ErrorKind, Host, blocking};
-use toolspan_testkit::{Census, Fault, Marker};
+use toolspan_testkit::{Census, Fault, Marker, marked_processes};
 
 use crate::support::{config, one};
 
@@ -67,12 +67,17 @@ async fn a_host_dropped_while_its_servers_start_leaves_nothing() {
 
 #[test]
 fn a_host_dropped_on_a_plain_thread_after_its_runtime_leaves_nothing() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    // What the first runtime of a process opens for signals stays open.
+    drop(runtime());
     let marker = Marker::new();
     let before = Census::take().marked(&marker);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let host = runtime
         .block_on(one(Fault::honest().marked(&marker)).connect())
         .unwrap();
@@ -84,17 +89,30 @@ fn a_host_dropped_on_a_plain_thread_after_its_runtime_leaves_nothing() {
 #[test]
 fn a_panic_that_unwinds_past_a_host_leaves_nothing() {
     let marker = Marker::new();
-    let fault = Fault::named("ignore_eof_and_term").marked(&marker);
+    // A server that ends neither by itself nor by SIGTERM, with a descendant that left its session.
+    let ignored = json!(["TERM", "INT", "HUP"]);
+    let fault = Fault::script([
+        json!({"ignore_signals": ignored}),
+        json!("ignore_eof"),
+        json!({"spawn_grandchild": {"double_fork": true, "setsid": true, "ignore_signals": ignored}}),
+        json!("serve"),
+    ])
+    .marked(&marker);
     // The first blocking host starts the thread that all share; it stays.
     drop(blocking::Host::start_builder(Host::builder()).unwrap());
     let before = Census::take().marked(&marker);
+    let mark = marker.assignment();
     let panicked = std::thread::spawn(move || {
         let host = blocking::Host::connect_builder(one(fault)).unwrap();
         host.call("box__echo", json!({"text": "x"})).unwrap();
-        panic!("on purpose");
+        panic!(
+            "on purpose, with {} processes",
+            marked_processes(&mark).len()
+        );
     })
     .join();
-    assert!(panicked.is_err());
+    let reason = panicked.unwrap_err().downcast::<String>().unwrap();
+    assert_eq!(*reason, "on purpose, with 2 processes");
     before.assert_nothing_left();
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolspan::{ErrorKind, Host, Phase};
-use toolspan_testkit::{Census, Fault, Marker};
+use toolspan_testkit::{Barrier, Census, Fault, Marker};
 
 use crate::support::{SOON, config, one, shown};
 
@@ -280,4 +280,60 @@ async fn a_bare_name_with_nobody_to_ask_gives_the_reason_of_the_failure() {
         (ErrorKind::Startup, Some("box"))
     );
     host.close().await;
+}
+
+// R55: there is no reload of a running host; a changed config is another host.
+#[tokio::test]
+async fn a_host_of_a_changed_config_disturbs_no_call_of_the_one_before() {
+    let (marker, barrier) = (Marker::new(), Barrier::new());
+    let before = Census::take().marked(&marker);
+    let slow = Fault::script([
+        json!({"expect": "tools/call"}),
+        barrier.hold_step(),
+        json!({"send": {"jsonrpc": "2.0", "id": "$id", "result": {"content": [{"type": "text", "text": "done"}]}}}),
+        json!("serve"),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("toolspan.json");
+    let write = |config: serde_json::Value| std::fs::write(&file, config.to_string()).unwrap();
+    let stubborn = Fault::named("ignore_eof_and_term");
+    let before_the_change = [("slow", slow), ("stubborn", stubborn)];
+    write(config(
+        before_the_change.map(|(key, fault)| (key, fault.marked(&marker), json!({}))),
+    ));
+    let first = Host::builder().config_file(&file).connect().await.unwrap();
+    let call = first.call("slow__echo", json!({"text": "x"}));
+    let change = async {
+        barrier.reached(SOON).await;
+        write(config([(
+            "added",
+            Fault::honest().marked(&marker),
+            json!({}),
+        )]));
+        let second = Host::builder().config_file(&file).connect().await.unwrap();
+        let names = |host: &Host| host.snapshot().tools()[0].name.to_string();
+        assert_eq!(
+            [names(&first), names(&second)],
+            ["slow__echo", "added__echo"]
+        );
+        barrier.release();
+        second
+    };
+    let (seen, second) = tokio::join!(call, change);
+    assert_eq!(seen.unwrap().text(), "done");
+    let began = Instant::now();
+    first.close().await;
+    assert!(
+        began.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(
+        second
+            .call("added__echo", json!({"text": "x"}))
+            .await
+            .is_ok()
+    );
+    second.close().await;
+    before.assert_nothing_left_async().await;
 }
