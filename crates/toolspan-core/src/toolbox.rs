@@ -24,6 +24,11 @@ pub trait ToolBox: Send + Sync + 'static {
         Diagnosis::default()
     }
 
+    /// Whether a close ends the calls under way by itself. Where it does not, the host ends them.
+    fn ends_calls(&self) -> bool {
+        false
+    }
+
     /// Ends everything of it, within `timeouts.close`. A second call does nothing.
     fn close(&self) -> BoxFuture<'_, ()>;
 }

@@ -167,6 +167,10 @@ impl ToolBox for McpToolBox {
         self.supervisor.diagnosis()
     }
 
+    fn ends_calls(&self) -> bool {
+        true
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.supervisor.close())
     }

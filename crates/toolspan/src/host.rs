@@ -145,6 +145,9 @@ impl Host {
         };
         // In one place, since each layer around it would else copy it whole.
         let running = Box::pin(execute::run(&tool, &call, &context, gates));
+        if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
+            return running.await;
+        }
         let ended = self.shared().ended.run_until_cancelled(running).await;
         ended.unwrap_or_else(|| {
             let error = closed().with_phase(context.phase());
