@@ -10,12 +10,34 @@ use toolspan_testkit::real::real_server;
 
 use crate::support::SOON;
 
-/// A host of one real server called `box`.
-async fn host(name: &str, more: &[&str]) -> Host {
+/// Every server that setup installs.
+const ALL: [&str; 9] = [
+    "everything",
+    "fastmcp",
+    "fetch",
+    "filesystem",
+    "git",
+    "memory",
+    "sequential-thinking",
+    "sqlite",
+    "time",
+];
+
+/// The entry of a config for a real server, with further arguments and its own variables.
+fn entry(name: &str, more: &[&str], env: Value) -> Value {
     let server = real_server(name);
     let mut args = server.args;
     args.extend(more.iter().map(|arg| (*arg).to_owned()));
-    let config = json!({"mcpServers": {"box": {"command": server.command, "args": args}}});
+    json!({"command": server.command, "args": args, "env": env})
+}
+
+/// A host of one real server called `box`.
+async fn host(name: &str, more: &[&str]) -> Host {
+    host_of(entry(name, more, json!({}))).await
+}
+
+async fn host_of(entry: Value) -> Host {
+    let config = json!({"mcpServers": {"box": entry}});
     let host = Host::builder()
         .config_value(config)
         .connect()
@@ -34,7 +56,7 @@ async fn text(host: &Host, tool: &str, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn everything() {
+async fn everything_sends_images_links_and_structured_results() {
     let before = Census::take();
     let host = host("everything", &[]).await;
     assert_eq!(
@@ -70,7 +92,7 @@ async fn everything() {
 }
 
 #[tokio::test]
-async fn filesystem() {
+async fn filesystem_writes_reads_and_refuses_what_lies_outside() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("note.txt");
     let host = host("filesystem", &[folder.path().to_str().unwrap()]).await;
@@ -97,15 +119,8 @@ async fn filesystem() {
 #[tokio::test]
 async fn memory_keeps_its_state_between_calls() {
     let folder = tempfile::tempdir().unwrap();
-    let server = real_server("memory");
     let env = json!({"MEMORY_FILE_PATH": folder.path().join("memory.jsonl")});
-    let config = json!({"mcpServers": {"box":
-        {"command": server.command, "args": server.args, "env": env}}});
-    let host = Host::builder()
-        .config_value(config)
-        .connect()
-        .await
-        .unwrap();
+    let host = host_of(entry("memory", &[], env)).await;
     let entity =
         json!({"name": "Ada", "entityType": "person", "observations": ["writes programs"]});
     text(&host, "box__create_entities", json!({"entities": [entity]})).await;
@@ -129,7 +144,7 @@ async fn memory_keeps_its_state_between_calls() {
 }
 
 #[tokio::test]
-async fn sequential_thinking() {
+async fn sequential_thinking_takes_arguments_of_listed_types() {
     let host = host("sequential-thinking", &[]).await;
     let thought = json!({"thought": "one", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1});
     assert!(
@@ -141,7 +156,7 @@ async fn sequential_thinking() {
 }
 
 #[tokio::test]
-async fn time() {
+async fn time_answers_with_structure_and_calls_an_odd_zone_an_error_of_its_own() {
     let host = host("time", &[]).await;
     let now = host
         .call("box__get_current_time", json!({"timezone": "UTC"}))
@@ -158,7 +173,7 @@ async fn time() {
 }
 
 #[tokio::test]
-async fn git() {
+async fn git_reads_its_repository_and_refuses_another() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let folder = tempfile::tempdir().unwrap();
     // A repository of the test's own: the workspace may be no git checkout.
@@ -183,7 +198,7 @@ async fn git() {
 }
 
 #[tokio::test]
-async fn fetch_lists_its_tool() {
+async fn fetch_is_listed_and_its_arguments_are_checked() {
     let host = host("fetch", &[]).await;
     assert_eq!(host.snapshot().tools().len(), 1);
     let wrong = host
@@ -195,7 +210,7 @@ async fn fetch_lists_its_tool() {
 }
 
 #[tokio::test]
-async fn sqlite() {
+async fn sqlite_keeps_what_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("test.db");
     let host = host("sqlite", &["--db-path", file.to_str().unwrap()]).await;
@@ -213,7 +228,7 @@ async fn sqlite() {
 }
 
 #[tokio::test]
-async fn fastmcp_with_odd_but_legal_schemas() {
+async fn fastmcp_has_odd_but_legal_schemas_that_are_checked_in_depth() {
     let host = host("fastmcp", &[]).await;
     let tree = json!({"name": "a", "children": [{"name": "b"}]});
     text(&host, "box__tree", json!({"root": tree})).await;
@@ -254,15 +269,8 @@ async fn fastmcp_with_odd_but_legal_schemas() {
 async fn a_cancelled_call_is_cancelled_at_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cancelled.txt");
-    let server = real_server("fastmcp");
     let env = json!({"TOOLSPAN_CANCELLED_FILE": file});
-    let config = json!({"mcpServers": {"box":
-        {"command": server.command, "args": server.args, "env": env}}});
-    let host = Host::builder()
-        .config_value(config)
-        .connect()
-        .await
-        .unwrap();
+    let host = host_of(entry("fastmcp", &[], env)).await;
     let cancel = CancellationToken::new();
     let started = cancel.clone();
     // It reports progress once, when it has begun to wait.
@@ -306,33 +314,20 @@ async fn progress_of_a_real_server_is_reported() {
 }
 
 #[tokio::test]
-async fn all_of_them_in_one_host() {
+async fn all_of_them_are_ready_in_one_host() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("all.db");
     let path = folder.path().to_str().unwrap();
     let database = database.to_str().unwrap();
-    let mut servers = serde_json::Map::new();
-    for (name, more) in [
-        ("everything", vec![]),
-        ("filesystem", vec![path]),
-        ("memory", vec![]),
-        ("sequential-thinking", vec![]),
-        ("time", vec![]),
-        ("fetch", vec![]),
-        ("sqlite", vec!["--db-path", database]),
-        ("fastmcp", vec![]),
-    ] {
-        let server = real_server(name);
-        let args: Vec<String> = server
-            .args
-            .into_iter()
-            .chain(more.into_iter().map(str::to_owned))
-            .collect();
-        servers.insert(
-            name.to_owned(),
-            json!({"command": server.command, "args": args}),
-        );
-    }
+    let more = |name: &str| match name {
+        "filesystem" => vec![path],
+        "sqlite" => vec!["--db-path", database],
+        _ => vec![],
+    };
+    let servers: serde_json::Map<_, _> = ALL
+        .iter()
+        .map(|name| (name.to_string(), entry(name, &more(name), json!({}))))
+        .collect();
     let before = Census::take();
     let host = Host::builder()
         .config_value(json!({"mcpServers": servers}))
