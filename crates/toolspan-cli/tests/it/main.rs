@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod faults;
 mod listing;
+mod mixed;
 mod names;
 mod signals;
 mod status;
