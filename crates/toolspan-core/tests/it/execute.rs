@@ -163,6 +163,7 @@ async fn a_cancelled_call_ends_at_once() {
     );
 }
 
+// R58
 #[tokio::test]
 async fn a_panic_becomes_an_error_and_nothing_else_is_hurt() {
     let panics = tool(|_| Box::pin(async { panic!("index 7 of 3") }));
@@ -172,6 +173,7 @@ async fn a_panic_becomes_an_error_and_nothing_else_is_hurt() {
     assert_eq!(error.outcome(), Outcome::Unknown);
 }
 
+// R58
 #[tokio::test]
 async fn a_panic_while_a_lock_is_held_leaves_the_host_usable() {
     let lock = Arc::new(std::sync::Mutex::new(0));
@@ -266,6 +268,7 @@ async fn a_result_that_breaks_its_own_schema_is_kept_and_marked() {
     );
 }
 
+// R58
 #[tokio::test]
 async fn a_panic_before_there_is_a_future_becomes_an_error_too() {
     let panics = tool(|_| panic!("no future"));
@@ -273,6 +276,7 @@ async fn a_panic_before_there_is_a_future_becomes_an_error_too() {
     assert_eq!(error.message(), "the tool panicked: no future");
 }
 
+// R58
 #[tokio::test]
 async fn a_panic_of_the_callers_progress_sink_costs_nothing_but_the_report() {
     let reports = tool(|context| {

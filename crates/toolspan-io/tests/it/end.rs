@@ -54,6 +54,7 @@ async fn a_server_that_ignores_the_end_of_input_is_terminated() {
     assert_eq!(process.exit_status(), Some(ExitStatus::signalled(15)));
 }
 
+// R23
 #[tokio::test]
 async fn a_server_that_ignores_everything_is_killed_within_5_s() {
     let child = start(STUBBORN);
@@ -66,6 +67,7 @@ async fn a_server_that_ignores_everything_is_killed_within_5_s() {
     );
 }
 
+// R23
 #[tokio::test]
 async fn twenty_stubborn_servers_end_in_parallel_within_6_s() {
     let children: Vec<Child> = (0..20).map(|_| start(STUBBORN)).collect();
@@ -132,6 +134,7 @@ async fn kill_now_needs_no_grace() {
     );
 }
 
+// R24
 #[tokio::test]
 async fn grandchildren_in_the_group_and_out_of_it_end_with_the_server() {
     let family = Family::start(&format!("{FAMILY} exec cat")).await;
@@ -148,6 +151,7 @@ async fn grandchildren_end_when_the_server_had_to_be_killed() {
         .await;
 }
 
+// R24
 #[tokio::test]
 async fn grandchildren_live_on_after_the_server_exited_until_the_end_is_asked_for() {
     let family = Family::start(FAMILY).await;

@@ -62,6 +62,7 @@ fn a_killed_host_leaves_no_server_that_ignores_the_end_of_input() {
     kill_and_check("echo $$; exec sleep 1000", 1);
 }
 
+// R25
 #[test]
 fn a_killed_host_leaves_no_server_that_ignores_everything() {
     kill_and_check(
@@ -70,6 +71,7 @@ fn a_killed_host_leaves_no_server_that_ignores_everything() {
     );
 }
 
+// R25
 #[test]
 fn a_killed_host_leaves_no_grandchild_in_the_group_or_out_of_it() {
     let family = "echo $$
@@ -103,6 +105,7 @@ fn a_host_that_just_exits_leaves_nothing() {
     }
 }
 
+// R26
 #[test]
 fn a_thousand_servers_leave_no_zombie_and_no_descriptor() {
     let (mut host, mut output) = host(&["cycle", "1000"]);

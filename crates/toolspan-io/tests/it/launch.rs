@@ -29,6 +29,7 @@ fn write(path: &Path, text: &str, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the mode is set");
 }
 
+// R01
 #[test]
 fn a_missing_program_names_each_directory_searched() {
     let error = error(&Launch::new("no-such-program").with_parent_env(parent_env()));
@@ -72,6 +73,7 @@ fn neither_the_current_nor_the_childs_directory_is_searched() {
     assert!(matches!(error(&launch), SpawnError::NotFound { searched, .. } if searched.is_empty()));
 }
 
+// R01
 #[test]
 fn a_directory_is_no_program() {
     assert!(matches!(
@@ -80,6 +82,7 @@ fn a_directory_is_no_program() {
     ));
 }
 
+// R01
 #[test]
 fn a_file_without_the_right_to_run_is_no_program() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -98,6 +101,7 @@ fn a_file_without_the_right_to_run_is_no_program() {
     );
 }
 
+// R01
 #[test]
 fn a_missing_interpreter_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -194,6 +198,7 @@ async fn a_child_sees_no_secret_of_the_parent() {
     );
 }
 
+// R27
 #[tokio::test]
 async fn a_child_has_three_descriptors_whatever_the_host_left_open() {
     let leaky = fs::File::open("/etc/passwd").expect("a file");

@@ -102,6 +102,7 @@ proptest! {
     }
 }
 
+// R07
 #[test]
 fn an_over_long_line_is_reported_as_soon_as_the_cap_is_passed_and_the_next_line_is_read() {
     let mut decoder = LineDecoder::new(8);

@@ -86,6 +86,7 @@ async fn ten_megabytes_go_through_a_slow_reader_whole() {
     timeout(PATIENCE, process.ended()).await.expect("it ends");
 }
 
+// R28
 #[tokio::test]
 async fn a_server_that_does_not_read_holds_up_no_other() {
     let deaf = start("exec sleep 1000");

@@ -18,6 +18,7 @@ async fn the_exit_code_and_the_last_words_are_there_at_once() {
     assert_eq!(child.process.exit_status(), Some(status));
 }
 
+// R02
 #[tokio::test]
 async fn the_exit_is_known_within_100_ms_to_every_waiter() {
     let mut fastest = Duration::MAX;
@@ -48,6 +49,7 @@ async fn time_from_word_to_exit() -> Duration {
     started.elapsed()
 }
 
+// R16
 #[tokio::test]
 async fn a_flood_of_two_megabytes_without_a_newline_never_blocks_the_child() {
     let flood = "head -c 2000000 /dev/zero | tr '\\0' x >&2; printf end >&2; echo done; read line";

@@ -253,6 +253,7 @@ mod models {
         left
     }
 
+    // R50, R51
     #[test]
     fn in_every_state_two_events_at_once_end_the_call_exactly_once() {
         for before in STATES {

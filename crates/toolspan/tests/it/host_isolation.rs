@@ -63,6 +63,7 @@ async fn a_call_of_a_healthy_server_does_not_wait_for_the_others() {
     before.assert_nothing_left_async().await;
 }
 
+// R56
 #[tokio::test]
 async fn the_healthy_are_listed_and_the_others_tell_their_reasons() {
     let marker = Marker::new();
@@ -107,6 +108,7 @@ async fn the_healthy_are_listed_and_the_others_tell_their_reasons() {
     before.assert_nothing_left_async().await;
 }
 
+// R56
 #[tokio::test]
 async fn a_required_toolbox_that_fails_fails_the_host() {
     let mut config = mixed(&Marker::new(), 1.0);
