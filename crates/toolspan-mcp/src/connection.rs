@@ -159,7 +159,8 @@ impl Connection {
 
     /// Sends a request and waits for its one end.
     async fn request(&self, request: Request<'_>) -> Reply {
-        let slot = self.shared.pending.insert(request.id).map_err(not_sent)?;
+        let inserted = self.shared.pending.insert(request.id);
+        let (slot, under_way) = inserted.map_err(not_sent)?;
         let Request {
             id,
             frame,
@@ -174,7 +175,7 @@ impl Connection {
             context,
             is_replied: false,
         };
-        waiting.send(frame).await?;
+        waiting.send(frame, under_way).await?;
         waiting.reply().await
     }
 
@@ -294,12 +295,12 @@ struct Waiting<'a> {
 
 impl Waiting<'_> {
     /// Gives the frame to the outbox, waiting for room if need be.
-    async fn send(&self, mut frame: Vec<u8>) -> Result<()> {
+    async fn send(&self, mut frame: Vec<u8>, under_way: usize) -> Result<()> {
         // Made only when it is needed, and before the try that it follows: room that comes in
         // between is not missed.
         let mut room = None;
         loop {
-            match self.shared.outbox.send(frame, &self.slot) {
+            match self.shared.outbox.send(frame, &self.slot, under_way) {
                 Sent::Taken => {
                     self.note_begun();
                     return Ok(());

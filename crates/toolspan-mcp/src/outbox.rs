@@ -4,6 +4,9 @@
 //! frame straight to the sink without waiting; what does not fit belongs to the connection from
 //! then on, and the writing task alone drains it. So a frame that was begun is always finished,
 //! and no caller ever waits for another one's bytes.
+//!
+//! When several calls are under way, frames are queued on purpose: the writing task joins all that
+//! have come together into one write, and the server wakes once for them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,6 +19,10 @@ use crate::core::pending::CallSlot;
 
 /// Bytes that may wait in the queue. One frame larger than this is let in when nothing waits.
 const QUEUE_BYTES: usize = 1 << 20;
+/// Bytes of frames that are joined into one write; a longer frame is written by itself.
+const JOINED_BYTES: usize = 32 << 10;
+/// Calls under way from which on a further frame is queued, to be joined with others.
+const FEW_CALLS: usize = 4;
 /// Answers to requests of the server that may wait in the queue.
 const QUEUED_ANSWERS: usize = 8;
 
@@ -64,6 +71,8 @@ struct State {
     queued_bytes: usize,
     /// Bytes of the first frame that are written.
     head: usize,
+    /// Room for frames that are joined. Its content means nothing between two writes.
+    joined: Vec<u8>,
     answers: usize,
     /// Whether the writing task waits for the sink. A caller must then not try the sink, even when
     /// the queue is empty again: that would put the caller's waker in place of the task's.
@@ -105,6 +114,7 @@ impl Outbox {
             queue,
             queued_bytes: 0,
             head: 0,
+            joined: Vec::new(),
             answers: 0,
             writer_waits: false,
         };
@@ -121,15 +131,21 @@ impl Outbox {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Sends the frame of a waiting call.
-    pub(crate) fn send(&self, bytes: Vec<u8>, slot: &Arc<CallSlot>) -> Sent {
-        let state = self.lock();
+    /// Sends the frame of a waiting call. `under_way` is how many calls wait, this one included.
+    pub(crate) fn send(&self, bytes: Vec<u8>, slot: &Arc<CallSlot>, under_way: usize) -> Sent {
+        let mut state = self.lock();
         if state.sink.is_none() {
             return Sent::Broken;
         }
         let fits = state.queue.is_empty() || state.queued_bytes + bytes.len() <= QUEUE_BYTES;
         if !fits {
             return Sent::Full(bytes);
+        }
+        if under_way > FEW_CALLS {
+            state.enqueue(bytes, Whose::Call(slot));
+            drop(state);
+            self.work.notify_one();
+            return Sent::Taken;
         }
         self.push(state, bytes, Whose::Call(slot))
     }
@@ -281,25 +297,54 @@ impl State {
         });
     }
 
-    /// Writes a part of the first frame; takes the frame out when it is written whole.
+    /// Writes a part of what is queued: the rest of the first frame, or several frames joined.
     fn write_once(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Some(frame) = self.queue.front() else {
-            return Poll::Ready(Ok(()));
+        self.join();
+        let bytes = match (self.joined.is_empty(), self.queue.front()) {
+            (_, None) => return Poll::Ready(Ok(())),
+            (false, _) => &self.joined,
+            (true, Some(first)) => first.bytes.get(self.head..).unwrap_or_default(),
         };
-        let rest = frame.bytes.get(self.head..).unwrap_or_default();
-        let written = ready!(write(&mut self.sink, context, rest))?;
-        if let (0, Some(slot)) = (self.head, &frame.slot) {
-            slot.mark_begun();
+        let written = ready!(write(&mut self.sink, context, bytes))?;
+        self.take_written(written);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Copies whole frames together, if there are several short ones. They stay in the queue, so
+    /// that those that are not written can still be taken back.
+    fn join(&mut self) {
+        self.joined.clear();
+        if self.head > 0 || self.queue.len() < 2 {
+            return;
         }
-        self.head += written;
-        if self.head >= frame.bytes.len() {
+        for frame in &self.queue {
+            if self.joined.len() + frame.bytes.len() > JOINED_BYTES {
+                break;
+            }
+            self.joined.extend_from_slice(&frame.bytes);
+        }
+    }
+
+    /// Takes the frames out that are written whole; the one behind them may be begun.
+    fn take_written(&mut self, mut written: usize) {
+        while written > 0
+            && let Some(frame) = self.queue.front()
+        {
+            if let (0, Some(slot)) = (self.head, &frame.slot) {
+                slot.mark_begun();
+            }
+            let left = frame.bytes.len().saturating_sub(self.head);
+            if written < left {
+                self.head += written;
+                return;
+            }
+            written -= left;
             self.head = 0;
             if let Some(frame) = self.queue.pop_front() {
                 self.queued_bytes -= frame.bytes.len();
                 self.answers -= usize::from(frame.is_answer);
             }
         }
-        Poll::Ready(Ok(()))
     }
 }
 

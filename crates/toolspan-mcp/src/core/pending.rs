@@ -57,19 +57,19 @@ impl Pending {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Adds a request, before its first byte is sent.
+    /// Adds a request, before its first byte is sent; gives how many wait then, this one included.
     ///
     /// # Errors
     ///
     /// The cause of the end, when the connection has ended.
-    pub(crate) fn insert(&self, id: u64) -> Result<Arc<CallSlot>> {
+    pub(crate) fn insert(&self, id: u64) -> Result<(Arc<CallSlot>, usize)> {
         let slot = Arc::new(CallSlot::new());
         let mut table = self.lock();
         if let Some(cause) = &table.closed {
             return Err(cause.clone());
         }
         table.open.insert(id, Arc::clone(&slot));
-        Ok(slot)
+        Ok((slot, table.open.len()))
     }
 
     /// Takes a request out: it has its reply, or its caller went away.

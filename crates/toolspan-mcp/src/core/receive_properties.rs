@@ -32,7 +32,7 @@ impl Bench {
         limits.message_bytes = message_bytes;
         let next_id = Arc::new(AtomicU64::new(WAITING.end));
         let receiver = Receiver::new(Arc::clone(&pending), Arc::default(), next_id, limits);
-        let open = |id| (id, pending.insert(id).expect("the table is open"));
+        let open = |id| (id, pending.insert(id).expect("the table is open").0);
         let slots = WAITING.map(open).collect();
         Self {
             receiver,
