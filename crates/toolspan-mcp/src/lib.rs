@@ -2,8 +2,8 @@
 //! make a call hang.
 //!
 //! [`McpToolBox`] is the whole public face: a [`ToolBox`](toolspan_core::ToolBox) over one server.
-//! Inside, bytes become events in [`core`] without I/O or a clock; a [`connection`] owns the two
-//! tasks that read and write; a [`supervisor`] starts, restarts and ends connections.
+//! Inside, bytes become events in `core` without I/O or a clock; a `connection` owns the two
+//! tasks that read and write; a `supervisor` starts, restarts and ends connections.
 //! No type of the wire leaves this crate.
 
 mod connection;

@@ -1,6 +1,6 @@
 //! How bytes get to a server and back.
 //!
-//! [`stdio`] starts a process, [`memory`] joins two tasks of one process. Both end as a [`Pipe`]:
+//! `stdio` starts a process, [`memory`] joins two tasks of one process. Both end as a `Pipe`:
 //! lines out, lines in, and the process behind them where there is one.
 
 pub mod memory;
