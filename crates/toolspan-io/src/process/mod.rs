@@ -30,6 +30,7 @@ mod end_policy;
 mod error;
 mod exit_status;
 mod launch;
+mod watchdog_state;
 
 #[cfg(unix)]
 mod environment;
@@ -60,17 +61,17 @@ pub use end_policy::EndPolicy;
 pub use error::SpawnError;
 pub use exit_status::ExitStatus;
 pub use launch::{COOKIE_VARIABLE, InheritEnv, Launch, SAFE_VARIABLES};
+pub use watchdog_state::WatchdogState;
 
 #[cfg(unix)]
 pub use self::{
     handle::{Child, Process},
     pipes::{AsyncStdin, AsyncStdout, ChildStdin, ChildStdout},
-    reaper::{WatchdogState, watchdog_state},
+    reaper::watchdog_state,
     spawn::spawn,
 };
 
 #[cfg(not(unix))]
 pub use windows::{
-    AsyncStdin, AsyncStdout, Child, ChildStdin, ChildStdout, Process, WatchdogState, spawn,
-    watchdog_state,
+    AsyncStdin, AsyncStdout, Child, ChildStdin, ChildStdout, Process, spawn, watchdog_state,
 };

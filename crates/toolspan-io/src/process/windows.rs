@@ -10,6 +10,7 @@ use super::end_policy::EndPolicy;
 use super::error::SpawnError;
 use super::exit_status::ExitStatus;
 use super::launch::Launch;
+use super::watchdog_state::WatchdogState;
 
 /// Always gives [`SpawnError::Unsupported`].
 ///
@@ -151,21 +152,6 @@ impl Process {
     pub fn wait_ended_blocking(&self, _: Duration) -> bool {
         match self.0 {}
     }
-}
-
-/// Whether something would act if this process were killed now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WatchdogState {
-    /// There are no children, so there is none.
-    Idle,
-    /// It runs.
-    Running {
-        /// Its process id.
-        pid: u32,
-    },
-    /// There are children but no watchdog.
-    Missing,
 }
 
 /// Always [`WatchdogState::Idle`].

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::thread;
-use super::watchdog::{SHELL, Watchdog, WatchdogState};
+use super::watchdog::{SHELL, Watchdog};
 use crate::process::cookie::Cookie;
 use crate::process::error::SpawnError;
 use crate::process::handle::Shared;
 use crate::process::system::{above_standard, write_without_signal};
+use crate::process::watchdog_state::WatchdogState;
 
 /// The process whose thread looks after children; 0 while there is none. A forked copy of the host
 /// sees another number than its own here and keeps its hands off `STATE`.

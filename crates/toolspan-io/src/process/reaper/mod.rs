@@ -15,4 +15,3 @@ mod watchdog;
 
 pub use door::watchdog_state;
 pub(super) use door::{Adopted, reserve, wake};
-pub use watchdog::WatchdogState;

@@ -10,6 +10,7 @@ use rustix::process::Pid;
 use super::own_child::OwnChild;
 use crate::process::cookie::Cookie;
 use crate::process::system::{above_standard, isolate, write_without_signal};
+use crate::process::watchdog_state::WatchdogState;
 
 /// Reads lines about children, and ends them at the end of its input.
 const SCRIPT: &str = include_str!("watchdog.sh");
@@ -19,23 +20,6 @@ pub(super) const SHELL: &str = "/bin/sh";
 
 /// Bytes kept for a watchdog that does not read: some 10,000 children. Beyond that it is given up.
 const UNSENT_SIZE: usize = 1024 * 1024;
-
-/// Whether something would act if this process were killed now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WatchdogState {
-    /// There are no children, so there is none.
-    Idle,
-    /// It runs.
-    Running {
-        /// Its process id.
-        pid: u32,
-    },
-    /// There are children but no watchdog: there is no `/bin/sh`, or it was killed. It is tried
-    /// again at the next spawn. Until then a killed host leaves servers that ignore the end of their
-    /// input.
-    Missing,
-}
 
 /// The watchdog and what it was told.
 #[derive(Debug)]
