@@ -247,7 +247,7 @@ mod proc {
     }
 
     #[derive(Default)]
-    pub(super) struct Reader;
+    pub(super) struct Reader {}
 
     impl Reader {
         pub(super) fn owner(&mut self, _: Pid, _: &[Marks]) -> Option<usize> {
