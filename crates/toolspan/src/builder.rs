@@ -116,10 +116,15 @@ impl HostBuilder {
         for part in self.configs {
             merge(&mut config, part.resolve(&environment)?)?;
         }
-        let mut members: Vec<Member> = Vec::new();
-        for toolbox in &config.toolboxes {
-            members.push(member(toolbox, &environment, &services));
-        }
+        let making = Making {
+            environment,
+            services,
+        };
+        let mut members: Vec<Member> = config
+            .toolboxes
+            .iter()
+            .map(|toolbox| making.member(toolbox))
+            .collect();
         for (key, toolbox) in self.toolboxes {
             refuse_known(&members, &key)?;
             let source = MemberSource::ToolBox(toolbox);
@@ -134,8 +139,8 @@ impl HostBuilder {
             let source = MemberSource::ToolBox(Arc::new(native));
             members.push(Member::new(own(name::NATIVE.into(), &config), source));
         }
-        set_prefixes(&mut members);
-        Ok(Host::new(members, &config.limits, config.timeouts))
+        set_prefixes(&mut members, &[]);
+        Ok(Host::new(members, making, &config.limits, config.timeouts))
     }
 
     /// Makes the host, starts all its toolboxes at once and waits until each is ready or has
@@ -191,7 +196,7 @@ fn merge(config: &mut Resolved, next: Resolved) -> Result<()> {
     Ok(())
 }
 
-fn twice(key: &str) -> Error {
+pub(crate) fn twice(key: &str) -> Error {
     let message = format!("there are two toolboxes called \"{key}\"");
     Error::new(ErrorKind::Config, Phase::Config, message).with_hint("give one of them another key")
 }
@@ -209,10 +214,11 @@ fn refuse_known(members: &[Member], key: &str) -> Result<()> {
     }
 }
 
-/// Tells toolboxes apart whose names would begin alike, whether they come up or not.
-fn set_prefixes(members: &mut [Member]) {
-    let written: Vec<(&str, Option<&str>)> = members
-        .iter()
+/// Tells toolboxes apart whose names would begin alike, whether they come up or not. The others
+/// are there already and keep their names.
+pub(crate) fn set_prefixes(members: &mut [Member], others: &[&Member]) {
+    let all = members.iter().chain(others.iter().copied());
+    let written: Vec<(&str, Option<&str>)> = all
         .map(|member| (&*member.key, member.prefix.as_deref()))
         .collect();
     let prefixes = name::prefixes(&written);
@@ -222,7 +228,7 @@ fn set_prefixes(members: &mut [Member]) {
 }
 
 /// A config with entries of which none can be used is an error as a whole: the first one's.
-fn refuse_useless(config: &Resolved, members: &[Member], tools: usize) -> Result<()> {
+pub(crate) fn refuse_useless(config: &Resolved, members: &[Member], tools: usize) -> Result<()> {
     let usable = members
         .iter()
         .any(|member| !matches!(member.source, MemberSource::Broken(_)));
@@ -238,6 +244,7 @@ fn refuse_useless(config: &Resolved, members: &[Member], tools: usize) -> Result
 fn own(key: Arc<str>, config: &Resolved) -> MemberConfig {
     MemberConfig {
         key,
+        entry: None,
         prefix: None,
         required: false,
         filter: ToolFilter::default(),
@@ -246,31 +253,42 @@ fn own(key: Arc<str>, config: &Resolved) -> MemberConfig {
     }
 }
 
-fn member(
-    toolbox: &ToolboxConfig,
-    environment: &Environment,
-    services: &Arc<dyn Services>,
-) -> Member {
-    let source = match &toolbox.transport {
-        _ if toolbox.disabled => MemberSource::Disabled,
-        Err(problem) => {
-            let error = Error::from(problem.clone()).in_toolbox(&toolbox.key);
-            MemberSource::Broken(error)
-        }
-        Ok(transport) => {
-            let services = Arc::clone(services);
-            MemberSource::ToolBox(connect::toolbox(toolbox, transport, environment, services))
-        }
-    };
-    let config = MemberConfig {
-        key: toolbox.key.as_str().into(),
-        prefix: toolbox.prefix.clone(),
-        required: toolbox.required,
-        filter: toolbox.filter.clone(),
-        limits: toolbox.limits.clone(),
-        timeouts: toolbox.timeouts.clone(),
-    };
-    Member::new(config, source)
+/// What toolboxes are made with, at the start and at a reload.
+pub(crate) struct Making {
+    environment: Environment,
+    services: Arc<dyn Services>,
+}
+
+impl Making {
+    /// The member of an entry of the config; nothing is started yet.
+    pub(crate) fn member(&self, entry: &ToolboxConfig) -> Member {
+        let source = match &entry.transport {
+            _ if entry.disabled => MemberSource::Disabled,
+            Err(problem) => {
+                MemberSource::Broken(Error::from(problem.clone()).in_toolbox(&entry.key))
+            }
+            Ok(transport) => {
+                let services = Arc::clone(&self.services);
+                let toolbox = connect::toolbox(entry, transport, &self.environment, services);
+                MemberSource::ToolBox(toolbox)
+            }
+        };
+        Self::member_over(entry, source)
+    }
+
+    /// The member of an entry over a source that is there already.
+    pub(crate) fn member_over(entry: &ToolboxConfig, source: MemberSource) -> Member {
+        let config = MemberConfig {
+            key: entry.key.as_str().into(),
+            entry: Some(entry.clone()),
+            prefix: entry.prefix.clone(),
+            required: entry.required,
+            filter: entry.filter.clone(),
+            limits: entry.limits.clone(),
+            timeouts: entry.timeouts.clone(),
+        };
+        Member::new(config, source)
+    }
 }
 
 /// The native tools of a host: those given, and those that the config asks for by name.

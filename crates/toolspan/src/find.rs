@@ -34,7 +34,8 @@ impl Host {
             .filter(|tool| self.is_owned(tool, wanted));
         let settled = || {
             self.shared()
-                .members
+                .roster
+                .load()
                 .iter()
                 .all(|member| member.is_settled())
         };
@@ -51,9 +52,9 @@ impl Host {
         if &*tool.toolbox == name::NATIVE {
             return true;
         }
-        let members = self.shared().members.iter();
+        let roster = self.shared().roster.load();
         let mut is_named = false;
-        for member in members.filter(|member| member.may_own(wanted)) {
+        for member in roster.iter().filter(|member| member.may_own(wanted)) {
             if member.key == tool.toolbox {
                 is_named = true;
             } else if !member.is_settled() {
@@ -70,8 +71,8 @@ impl Host {
         tool: &str,
         options: CallOptions,
     ) -> Result<RegisteredTool> {
-        let members = self.shared().members.iter();
-        let longest = members.map(|member| member.listing_limit()).max();
+        let roster = self.roster();
+        let longest = roster.iter().map(|member| member.listing_limit()).max();
         let mut timeouts = self.shared().timeouts.clone();
         // The toolboxes that may own the name are waited for first, then the others.
         timeouts.total = longest
@@ -96,7 +97,8 @@ impl Host {
 
     async fn find_now(&self, wanted: &str) -> Result<RegisteredTool> {
         self.refuse_closed()?;
-        let members = &self.shared().members;
+        let roster = self.roster();
+        let members = &roster.members;
         let native = members.iter().filter(|member| &*member.key == name::NATIVE);
         join_all(native.map(|member| self.listed(member))).await;
         // Nobody else has a claim to the name of a native tool.
@@ -127,17 +129,14 @@ impl Host {
     /// Adds the toolboxes that could not be asked to the error of an unknown name. Where no toolbox
     /// could be asked at all, the name is not what is wrong: the first one's error is.
     fn with_absent(&self, error: Error) -> Error {
+        let roster = self.roster();
         if self.snapshot().tools().is_empty()
-            && let Some(fault) = self
-                .shared()
-                .members
-                .iter()
-                .find_map(|member| member.fault())
+            && let Some(fault) = roster.iter().find_map(|member| member.fault())
         {
             return fault;
         }
-        let members = self.shared().members.iter();
-        let absent: Vec<&str> = members
+        let absent: Vec<&str> = roster
+            .iter()
             .filter(|member| member.fault().is_some())
             .map(|member| &*member.key)
             .collect();

@@ -1,7 +1,6 @@
 //! The one thing callers hold: all toolboxes, the current snapshot of their tools, and the door to
 //! call them.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -21,9 +20,10 @@ use toolspan_core::{
     Snapshot, name,
 };
 
-use crate::builder::HostBuilder;
+use crate::builder::{HostBuilder, Making};
 use crate::guarded;
 use crate::member::{Listing, ListingWanted, Member};
+use crate::roster::Roster;
 use crate::status::ToolboxStatus;
 
 /// All toolboxes of an agent behind one door. Clones are cheap and mean the same host.
@@ -43,12 +43,14 @@ struct Inner {
 
 /// What the host and its listing tasks share.
 pub(crate) struct Shared {
-    /// In config order; native tools last.
-    pub(crate) members: Vec<Arc<Member>>,
-    by_key: HashMap<Arc<str>, usize>,
+    pub(crate) roster: ArcSwap<Roster>,
+    /// What toolboxes are made with.
+    pub(crate) making: Making,
     pub(crate) snapshot: ArcSwap<Snapshot>,
     /// Held while a new snapshot is made, so that an older one never replaces it.
     rebuilding: Mutex<()>,
+    /// Held while a reload changes the toolboxes.
+    pub(crate) reloading: Mutex<()>,
     gate: Gate,
     limits: Limits,
     pub(crate) timeouts: Timeouts,
@@ -63,17 +65,19 @@ impl Host {
         HostBuilder::default()
     }
 
-    pub(crate) fn new(members: Vec<Member>, limits: &Limits, timeouts: Timeouts) -> Self {
-        let members: Vec<Arc<Member>> = members.into_iter().map(Arc::new).collect();
-        let keys = members
-            .iter()
-            .enumerate()
-            .map(|(index, member)| (Arc::clone(&member.key), index));
+    pub(crate) fn new(
+        members: Vec<Member>,
+        making: Making,
+        limits: &Limits,
+        timeouts: Timeouts,
+    ) -> Self {
+        let members = members.into_iter().map(Arc::new).collect();
         let shared = Shared {
-            by_key: keys.collect(),
-            members,
+            roster: ArcSwap::from_pointee(Roster::new(members)),
+            making,
             snapshot: ArcSwap::default(),
             rebuilding: Mutex::new(()),
+            reloading: Mutex::new(()),
             gate: Gate::new(
                 limits.in_flight_total,
                 limits.queue,
@@ -174,27 +178,21 @@ impl Host {
         called.await.unwrap_or_else(|error| for_model(&error))
     }
 
-    pub(crate) fn member(&self, key: &str) -> Result<&Arc<Member>> {
-        let index = self.shared().by_key.get(key);
-        index
-            .and_then(|index| self.shared().members.get(*index))
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Usage,
-                    Phase::Resolve,
-                    format!("there is no toolbox \"{key}\""),
-                )
-                .with_suggestions(self.nearest_keys(key))
-                .with_hint("ask the status for the toolboxes there are")
-            })
+    /// The toolboxes there are now.
+    pub(crate) fn roster(&self) -> Arc<Roster> {
+        self.shared().roster.load_full()
     }
 
-    fn nearest_keys(&self, key: &str) -> Vec<String> {
-        let keys = self.shared().members.iter().map(|member| &*member.key);
-        name::nearest(key, keys, 3)
-            .into_iter()
-            .map(str::to_owned)
-            .collect()
+    fn member(&self, key: &str) -> Result<Arc<Member>> {
+        let roster = self.shared().roster.load();
+        roster.get(key).cloned().ok_or_else(|| {
+            let keys = roster.iter().map(|member| &*member.key);
+            let near = name::nearest(key, keys, 3);
+            let message = format!("there is no toolbox \"{key}\"");
+            Error::new(ErrorKind::Usage, Phase::Resolve, message)
+                .with_suggestions(near.into_iter().map(str::to_owned).collect())
+                .with_hint("ask the status for the toolboxes there are")
+        })
     }
 
     /// Waits until a toolbox has been listed, starting it if need be.
@@ -249,10 +247,10 @@ impl Host {
     /// when the host is closed before all are settled.
     pub async fn settled(&self) -> Result<()> {
         self.refuse_closed()?;
-        let members = &self.shared().members;
-        let results = join_all(members.iter().map(|member| self.listed(member))).await;
+        let roster = self.roster();
+        let results = join_all(roster.iter().map(|member| self.listed(member))).await;
         self.refuse_closed()?;
-        let mut needed = members
+        let mut needed = roster
             .iter()
             .zip(results)
             .filter(|(member, _)| member.required);
@@ -265,8 +263,7 @@ impl Host {
     ///
     /// As [`Host::settled`].
     pub async fn refresh(&self) -> Result<()> {
-        self.shared()
-            .members
+        self.roster()
             .iter()
             .for_each(|member| member.forget_listing());
         self.settled().await
@@ -279,11 +276,7 @@ impl Host {
 
     /// How each toolbox is now, in config order. Never waits.
     pub fn status(&self) -> Vec<ToolboxStatus> {
-        self.shared()
-            .members
-            .iter()
-            .map(|member| member.status())
-            .collect()
+        self.roster().iter().map(|member| member.status()).collect()
     }
 
     /// Starts a toolbox and tells what a person needs to find a fault in it. A failed start is in
@@ -294,7 +287,7 @@ impl Host {
     /// `usage` when there is no such toolbox; `config` when its entry cannot be used.
     pub async fn diagnose(&self, toolbox: &str) -> Result<Diagnosis> {
         let member = self.member(toolbox)?;
-        if let Err(error) = self.listed(member).await
+        if let Err(error) = self.listed(&member).await
             && member.toolbox().is_none()
         {
             return Err(error);
@@ -323,11 +316,8 @@ impl Host {
 
     /// How long [`Host::close`] may take, at most.
     pub fn close_limit(&self) -> Duration {
-        let limits = self
-            .shared()
-            .members
-            .iter()
-            .map(|member| member.timeouts.close);
+        let roster = self.roster();
+        let limits = roster.iter().map(|member| member.timeouts.close);
         limits
             .max()
             .unwrap_or_default()
@@ -344,8 +334,8 @@ impl Host {
             self.shared().closed.store(true, Ordering::Release);
             tasks.abort_all();
         }
-        let members = self.shared().members.iter();
-        join_all(members.map(|member| guarded::close(member))).await;
+        let roster = self.roster();
+        join_all(roster.iter().map(|member| guarded::close(member))).await;
         self.shared().ended.cancel();
     }
 
@@ -358,14 +348,17 @@ impl Host {
 }
 
 impl Shared {
+    /// Takes other toolboxes over, and their tools.
+    pub(crate) fn swap(&self, members: Vec<Arc<Member>>) {
+        self.roster.store(Arc::new(Roster::new(members)));
+        self.rebuild();
+    }
+
     /// Makes the snapshot anew from what every toolbox has listed, and swaps it whole.
-    fn rebuild(&self) {
+    pub(crate) fn rebuild(&self) {
         let _one_at_a_time = lock(&self.rebuilding);
-        let sources = self
-            .members
-            .iter()
-            .filter_map(|member| member.source())
-            .collect();
+        let roster = self.roster.load();
+        let sources = roster.iter().filter_map(|member| member.source()).collect();
         self.snapshot.store(Arc::new(Snapshot::new(sources)));
     }
 }
@@ -375,7 +368,7 @@ fn with_timeout(mut options: CallOptions, timeout: Option<Duration>) -> CallOpti
     options
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -28,6 +28,8 @@ mod host;
 mod member;
 #[cfg(doctest)]
 mod pages;
+mod reload;
+mod roster;
 mod status;
 
 pub use builder::HostBuilder;

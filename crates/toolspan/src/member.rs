@@ -11,7 +11,7 @@ use toolspan_core::registry::Source;
 use toolspan_core::toolbox::ToolBoxState;
 use toolspan_core::{Discovery, Error, ErrorKind, Phase, Result, ToolBox};
 
-use crate::config::ToolFilter;
+use crate::config::{ToolFilter, ToolboxConfig};
 use crate::status::ToolboxStatus;
 
 /// A listing under way: `None` until it ends.
@@ -20,6 +20,8 @@ pub(crate) type Listing = watch::Receiver<Option<Result<()>>>;
 /// One toolbox of a host, usable or not.
 pub(crate) struct Member {
     pub(crate) key: Arc<str>,
+    /// Its entry in the config; `None` for toolboxes that the host's program gave it.
+    pub(crate) entry: Option<ToolboxConfig>,
     pub(crate) prefix: Option<String>,
     /// What its exposed names begin with, made once: each call looks at it.
     exposed_prefix: String,
@@ -53,6 +55,7 @@ struct State {
 /// What a member needs to be told at the start.
 pub(crate) struct MemberConfig {
     pub(crate) key: Arc<str>,
+    pub(crate) entry: Option<ToolboxConfig>,
     pub(crate) prefix: Option<String>,
     pub(crate) required: bool,
     pub(crate) filter: ToolFilter,
@@ -73,6 +76,7 @@ impl Member {
         };
         Self {
             key: config.key,
+            entry: config.entry,
             exposed_prefix,
             prefix: config.prefix,
             required: config.required,
@@ -106,6 +110,11 @@ impl Member {
             self.prefix = Some(prefix.clone());
             self.exposed_prefix = prefix;
         }
+    }
+
+    /// Whether its exposed names begin as the other's do.
+    pub(crate) fn begins_like(&self, other: &Self) -> bool {
+        self.exposed_prefix == other.exposed_prefix
     }
 
     /// How long one listing may take, the start before it included.

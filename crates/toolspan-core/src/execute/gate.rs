@@ -37,6 +37,12 @@ impl Gate {
         self.size.saturating_sub(self.places.available_permits())
     }
 
+    /// Waits until no call holds a place, nor waits for one that came before.
+    pub async fn idle(&self) {
+        let all = u32::try_from(self.size).unwrap_or(u32::MAX);
+        let _all_places = self.places.acquire_many(all).await;
+    }
+
     async fn enter(&self) -> Result<SemaphorePermit<'_>> {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);

@@ -142,6 +142,15 @@ impl Host {
         wait::block_on(&self.home, self.host.refresh())?
     }
 
+    /// Takes over a changed config. See [`Host::reload`](crate::Host::reload).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::reload`](crate::Host::reload).
+    pub fn reload(&self, config: Resolved) -> Result<()> {
+        wait::block_on(&self.home, self.host.reload(config))?
+    }
+
     /// What a person needs to find a fault. See [`Host::diagnose`](crate::Host::diagnose).
     ///
     /// # Errors

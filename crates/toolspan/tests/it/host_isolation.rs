@@ -284,7 +284,6 @@ async fn a_bare_name_with_nobody_to_ask_gives_the_reason_of_the_failure() {
     host.close().await;
 }
 
-// R55: there is no reload of a running host; a changed config is another host.
 #[tokio::test]
 async fn a_host_of_a_changed_config_disturbs_no_call_of_the_one_before() {
     let (marker, barrier) = (Marker::new(), Barrier::new());

@@ -17,6 +17,7 @@ mod host_calls;
 mod host_endings;
 mod host_isolation;
 mod host_once;
+mod host_reload;
 mod host_toolboxes;
 mod host_watchdog;
 mod pages;
