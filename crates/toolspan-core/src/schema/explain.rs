@@ -136,7 +136,9 @@ impl<'d> Explain<'d> {
                 )
             });
         let (distance, nearest) = near.min_by_key(|(distance, _)| *distance)?;
-        (distance <= (length / 3).max(1)).then_some(nearest.as_str())
+        // A name of one letter is near to every other one: that is no help.
+        let is_near = distance <= (length / 3).max(1) && distance < length;
+        is_near.then_some(nearest.as_str())
     }
 }
 
