@@ -1,9 +1,10 @@
 //! What do most commands need? A host as the options describe it, closed whatever happens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolspan::config::{Environment, Resolved};
-use toolspan::guard::sanitise;
+use toolspan::guard::{Timeouts, sanitise};
 use toolspan::services::Event;
 use toolspan::toolbox::ToolBoxState;
 use toolspan::{CallOptions, Error, ErrorKind, Host, Phase, Result, Services, ToolboxStatus};
@@ -71,9 +72,18 @@ impl Session {
         let environment = Environment::capture();
         let mut config = self.config(&environment)?;
         if let Some(timeout) = self.global.timeout {
+            // It raises the default limits of a start, and never one that the config has set.
+            let default = Timeouts::default();
+            let within = |limit: &mut Duration, default: Duration| {
+                *limit = if *limit == default {
+                    timeout
+                } else {
+                    timeout.min(*limit)
+                };
+            };
             for toolbox in &mut config.toolboxes {
-                toolbox.timeouts.connect = timeout;
-                toolbox.timeouts.list = timeout;
+                within(&mut toolbox.timeouts.connect, default.connect);
+                within(&mut toolbox.timeouts.list, default.list);
             }
         }
         for problem in config.warnings.iter().chain(config.problems()) {

@@ -114,6 +114,12 @@ impl Host {
         if let Some(error) = listed.into_iter().find_map(Result::err) {
             return Err(error);
         }
+        if let Some(member) = members
+            .iter()
+            .find(|it| it.may_own(wanted) && it.is_disabled())
+        {
+            return Err(switched_off(&member.key));
+        }
         // A toolbox that has failed before is not started again for a name that is not its own.
         let starting = members.iter().filter(|member| !member.is_settled());
         join_all(starting.map(|member| self.listed(member))).await;
@@ -149,4 +155,12 @@ impl Host {
             absent.join(", ")
         ))
     }
+}
+
+/// The error of a full name whose toolbox the config switches off.
+fn switched_off(key: &str) -> Error {
+    let message = format!("the toolbox \"{key}\" is switched off in the config");
+    Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)
+        .in_toolbox(key)
+        .with_hint("remove \"disabled\", or \"enabled\": false, from its entry")
 }

@@ -112,6 +112,11 @@ impl Member {
         }
     }
 
+    /// Whether the config switches it off.
+    pub(crate) fn is_disabled(&self) -> bool {
+        matches!(self.source, MemberSource::Disabled)
+    }
+
     /// Whether its exposed names begin as the other's do.
     pub(crate) fn begins_like(&self, other: &Self) -> bool {
         self.exposed_prefix == other.exposed_prefix

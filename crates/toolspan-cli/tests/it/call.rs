@@ -236,3 +236,13 @@ fn an_image_that_cannot_be_saved_does_not_lose_the_answer() {
     assert_eq!((ran.code, &line["text"]), (Some(3), &json!("seen")));
     assert_eq!(line["error"]["outcome"], "answered");
 }
+
+#[test]
+fn pairs_that_make_no_sense_start_nothing() {
+    let marker = toolspan_testkit::Marker::new();
+    let cli = Cli::with_fault(&Fault::named("never_answer_initialize").marked(&marker));
+    for pairs in [&["a"][..], &["a:=foo"], &["a=1", "a=2"]] {
+        let ran = cli.run(&[&["call", "bad__echo"], pairs].concat());
+        assert_eq!(ran.code, Some(2), "{ran}");
+    }
+}

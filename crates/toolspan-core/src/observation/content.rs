@@ -225,7 +225,14 @@ impl Content {
 
     /// One line for people: the kind, what it is and its size; never its data.
     pub fn summary(&self) -> String {
-        let size = |base64: &str| format!("{} bytes", base64.len() / 4 * 3);
+        let size = |base64: &str| {
+            let padding = base64
+                .bytes()
+                .rev()
+                .take_while(|byte| *byte == b'=')
+                .count();
+            format!("{} bytes", (base64.len() - padding) * 3 / 4)
+        };
         let line = |text: &str| sanitise::one_line(text, 200);
         match self {
             Self::Text(text) => format!("text, {} characters", text.text.chars().count()),

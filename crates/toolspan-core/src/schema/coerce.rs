@@ -9,8 +9,9 @@ use super::lookup::{applied, properties};
 ///
 /// Text stays a string wherever the schema allows a string there, or says nothing about the type.
 /// Else it is read as JSON, and taken if its type is allowed: `5` for an integer, `true`, `null`,
-/// `[1,2]`. What fits nothing stays a string, so that [`Schema::check`] explains it. Whole numbers
-/// beyond 64 bits stay strings too, since they could only be rounded.
+/// `[1,2]`. What fits nothing stays a string, so that [`Schema::check`] explains it. A whole number
+/// beyond 64 bits is taken where any number is allowed, and rounded as JSON numbers are; where only
+/// integers are, it stays a string.
 ///
 /// Reads type lists, `enum`, `const`, `anyOf`, `oneOf`, `allOf` and local references.
 ///
@@ -33,17 +34,22 @@ pub fn coerce_text(schema: &Schema, property: &str, text: &str) -> Value {
         Some(schema) => Allowed::of(root, schema),
         None => return as_text(),
     };
-    let parsed = exact_json(text);
+    let parsed: Option<Value> = serde_json::from_str(text).ok();
+    let is_rounded = parsed.as_ref().is_some_and(|value| is_rounded(text, value));
+    let fits = |value: &Value| match is_rounded {
+        true => allowed.types.contains(&"number"),
+        false => allowed.names_type_of(value),
+    };
     if !allowed.values.is_empty() {
         let is_member = |value: &Value| allowed.values.contains(&value);
         return match parsed {
             _ if is_member(&as_text()) => as_text(),
-            Some(value) if is_member(&value) || allowed.names_type_of(&value) => value,
+            Some(value) if is_member(&value) || fits(&value) => value,
             _ => as_text(),
         };
     }
     match parsed {
-        Some(value) if !allowed.takes_text() && allowed.names_type_of(&value) => value,
+        Some(value) if !allowed.takes_text() && fits(&value) => value,
         _ => as_text(),
     }
 }
@@ -57,12 +63,10 @@ fn declared<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
         .or_else(|| root.get("additionalProperties"))
 }
 
-/// JSON without loss: a whole number that does not fit 64 bits is not taken.
-fn exact_json(text: &str) -> Option<Value> {
-    let value: Value = serde_json::from_str(text).ok()?;
+/// Whether a whole number did not fit 64 bits and lost digits.
+fn is_rounded(text: &str, value: &Value) -> bool {
     let digits = text.trim().trim_start_matches('-');
-    let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-    (!(whole && value.is_f64())).then_some(value)
+    value.is_f64() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What a schema says about the type of a value.

@@ -36,13 +36,12 @@ pub(super) fn resolve(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, 
 }
 
 fn search(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, SpawnError> {
-    let directories: Vec<PathBuf> = path
-        .map(|path| {
-            std::env::split_paths(path)
-                .filter(|entry| entry.is_absolute())
-                .collect()
-        })
-        .unwrap_or_default();
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for directory in path.into_iter().flat_map(std::env::split_paths) {
+        if directory.is_absolute() && !directories.contains(&directory) {
+            directories.push(directory);
+        }
+    }
     let mut forbidden = None;
     if !program.is_empty() {
         for directory in &directories {

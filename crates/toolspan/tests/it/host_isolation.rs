@@ -338,3 +338,18 @@ async fn a_host_of_a_changed_config_disturbs_no_call_of_the_one_before() {
     second.close().await;
     before.assert_nothing_left_async().await;
 }
+
+#[tokio::test]
+async fn a_name_of_a_disabled_toolbox_says_that_it_is_switched_off() {
+    let config = config([
+        ("good", Fault::honest(), json!({})),
+        ("off", Fault::honest(), json!({"disabled": true})),
+    ]);
+    let host = Host::builder().config_value(config).start().unwrap();
+    let error = host
+        .call("off__echo", json!({"text": "x"}))
+        .await
+        .unwrap_err();
+    insta::assert_snapshot!(shown(&error));
+    host.close().await;
+}

@@ -20,6 +20,29 @@ enum Typed<'a> {
     Json(Value),
 }
 
+/// Checks how pairs are written, before anything is started for them.
+///
+/// # Errors
+///
+/// `usage` when a pair makes no sense, or a key is given twice.
+pub(super) fn check(pairs: &[String]) -> Result<()> {
+    pairs_of(pairs).map(|_| ())
+}
+
+/// The pairs as they were typed, each key once.
+fn pairs_of(typed: &[String]) -> Result<Vec<Pair<'_>>> {
+    let mut pairs: Vec<Pair<'_>> = Vec::with_capacity(typed.len());
+    for typed in typed {
+        let pair = parse(typed)?;
+        if pairs.iter().any(|known| known.key == pair.key) {
+            return Err(usage(format!("{} is given twice", shown(pair.key)))
+                .with_hint("write a list as key:='[\"a\", \"b\"]'"));
+        }
+        pairs.push(pair);
+    }
+    Ok(pairs)
+}
+
 /// The arguments of a call. Nothing is checked against the schema here; it only says what kind of
 /// value a text becomes. Without `--args` and pairs they are `{}`.
 ///
@@ -38,14 +61,7 @@ pub(super) fn build(whole: Option<Value>, pairs: &[String], schema: &Schema) -> 
             ));
         }
     };
-    let mut seen: Vec<&str> = Vec::with_capacity(pairs.len());
-    for typed in pairs {
-        let Pair { key, value } = parse(typed)?;
-        if seen.contains(&key) {
-            return Err(usage(format!("{} is given twice", shown(key)))
-                .with_hint("write a list as key:='[\"a\", \"b\"]'"));
-        }
-        seen.push(key);
+    for Pair { key, value } in pairs_of(pairs)? {
         let value = match value {
             Typed::Json(value) => value,
             Typed::Text(text) => coerce_text(schema, key, text),

@@ -23,6 +23,7 @@ pub(super) async fn run(
     call: &Call,
     files: Option<&Folder>,
 ) -> Result<Code> {
+    arguments::check(&call.arguments)?;
     let whole = call.args.as_deref().map(input::json).transpose()?;
     session
         .with_host(async |host| {
