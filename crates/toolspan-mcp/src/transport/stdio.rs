@@ -1,6 +1,7 @@
 //! A server as a child process: its pipes as sink and source.
 
 use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -13,10 +14,12 @@ use super::Pipe;
 use crate::error;
 use crate::outbox::Sink;
 
-/// The command in one line, without its environment.
+/// The name of the program in one line, without folder, arguments and environment: a long path
+/// would push out the part that tells programs apart.
 pub(super) fn describe(launch: &Launch) -> String {
-    let program = launch.program.to_string_lossy();
-    sanitise::one_line(&program, 200)
+    let program = Path::new(&launch.program);
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    sanitise::one_line(&name.to_string_lossy(), 200)
 }
 
 /// Starts the process and registers its pipes with the runtime.
