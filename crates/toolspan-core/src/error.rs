@@ -1,5 +1,7 @@
 //! The one error of a tool call: what kind, where, how far it came and what to do next.
 
+use std::time::Duration;
+
 use crate::guard::Redactor;
 use crate::guard::outcome::{Outcome, Phase};
 use crate::schema::Violation;
@@ -101,6 +103,8 @@ struct Parts {
     suggestions: Vec<String>,
     code: Option<i64>,
     stderr: Option<String>,
+    http_status: Option<u16>,
+    retry_after: Option<Duration>,
 }
 
 impl Error {
@@ -120,6 +124,8 @@ impl Error {
             suggestions: Vec::new(),
             code: None,
             stderr: None,
+            http_status: None,
+            retry_after: None,
         }))
     }
 
@@ -201,6 +207,20 @@ impl Error {
         self
     }
 
+    /// Adds the status of the HTTP response (RFC 9110, section 15). The message names it too.
+    #[must_use]
+    pub fn with_http_status(mut self, status: u16) -> Self {
+        self.0.http_status = Some(status);
+        self
+    }
+
+    /// Adds how long the server asks to wait before the next try (RFC 9110, section 10.2.3).
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
     /// Frees the message, the hint and the standard error of registered secrets.
     #[must_use]
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
@@ -268,6 +288,16 @@ impl Error {
         self.0.stderr.as_deref()
     }
 
+    /// The status of the HTTP response, where one came.
+    pub fn http_status(&self) -> Option<u16> {
+        self.0.http_status
+    }
+
+    /// How long the server asks to wait before the next try, where it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
     /// The JSON object that every door gives: `kind`, `message`, `toolbox`, `tool`, `phase`,
     /// `outcome`, `hint`; what is not known is `null`.
     pub fn to_json(&self) -> serde_json::Value {
@@ -305,3 +335,25 @@ impl std::fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_http_said_is_kept_beside_the_json_that_every_door_gives() {
+        let plain = Error::new(
+            ErrorKind::Overloaded,
+            Phase::Call,
+            "the server answered HTTP 429",
+        );
+        assert_eq!((plain.http_status(), plain.retry_after()), (None, None));
+        let wait = Duration::from_secs(7);
+        let told = plain.clone().with_http_status(429).with_retry_after(wait);
+        assert_eq!(
+            (told.http_status(), told.retry_after()),
+            (Some(429), Some(wait))
+        );
+        assert_eq!(told.to_json(), plain.to_json());
+    }
+}

@@ -24,6 +24,13 @@ pub trait ToolBox: Send + Sync + 'static {
         Diagnosis::default()
     }
 
+    /// Looks step by step at what lies below the protocol, for `doctor` alone: names, sockets, TLS,
+    /// HTTP. Makes connections of its own, each with a time limit, and sends no call. A step that
+    /// failed is the last one. Nothing, unless the kind of toolbox has such steps.
+    fn probe(&self) -> BoxFuture<'_, Vec<Step>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
     /// Whether a close ends the calls under way by itself. Where it does not, the host ends them.
     fn ends_calls(&self) -> bool {
         false

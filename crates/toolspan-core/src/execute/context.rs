@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::options::{CallOptions, Progress};
+use crate::guard::Secret;
 use crate::guard::limits::Timeouts;
 use crate::guard::outcome::{Outcome, Phase};
 
@@ -48,6 +49,12 @@ impl Context {
     /// Members that the caller wants in the request's `_meta`.
     pub fn meta(&self) -> &Map<String, Value> {
         &self.options.meta
+    }
+
+    /// HTTP headers that the caller wants for this call, name and value. Who does not speak HTTP
+    /// ignores them.
+    pub fn headers(&self) -> &[(String, Secret)] {
+        &self.options.headers
     }
 
     /// Whether the caller listens to progress.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::guard::Secret;
+
 /// How far a call has come, as its tool says.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -54,6 +56,9 @@ pub struct CallOptions {
     pub on_progress: Option<ProgressSink>,
     /// Members for the request's `_meta` (MCP), beside the ones the protocol needs.
     pub meta: Map<String, Value>,
+    /// HTTP headers for this one call, name and value, in place of the server's own of the same
+    /// name. Toolboxes that do not speak HTTP ignore them.
+    pub headers: Vec<(String, Secret)>,
 }
 
 impl CallOptions {
@@ -84,15 +89,49 @@ impl CallOptions {
         self.meta = meta;
         self
     }
+
+    /// Sets the HTTP headers for this one call.
+    #[must_use]
+    pub fn with_headers<N: Into<String>, V: Into<String>>(
+        mut self,
+        headers: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        self.headers = headers
+            .into_iter()
+            .map(|(name, value)| (name.into(), Secret::new(value)))
+            .collect();
+        self
+    }
 }
 
 impl std::fmt::Debug for CallOptions {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         formatter
             .debug_struct("CallOptions")
             .field("timeout", &self.timeout)
             .field("cancel", &self.cancel.is_some())
             .field("on_progress", &self.on_progress.is_some())
+            .field("headers", &headers)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_shown_by_its_name_alone() {
+        let options = CallOptions::default().with_headers([("X-Tenant", "hunter2-hunter2")]);
+        let shown = format!("{options:?}");
+        assert!(shown.contains("X-Tenant"), "{shown}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+        let values: Vec<&str> = options
+            .headers
+            .iter()
+            .map(|(_, value)| value.reveal())
+            .collect();
+        assert_eq!(values, ["hunter2-hunter2"]);
     }
 }

@@ -6,6 +6,7 @@ pub mod depth;
 pub mod limits;
 pub mod outcome;
 pub mod redact;
+mod redact_urls;
 pub mod sanitise;
 pub mod secret;
 

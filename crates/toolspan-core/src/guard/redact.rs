@@ -2,18 +2,21 @@
 
 use std::borrow::Cow;
 
+use super::redact_urls::without_secrets_in_urls;
+
 /// Shortest value that is looked for. A shorter one would hit innocent text.
 const SHORTEST: usize = 8;
 /// What stands in place of a secret.
-const MASK: &str = "[redacted]";
+pub(super) const MASK: &str = "[redacted]";
 
 /// Replaces registered secret values in texts. Looks for each value as it is, JSON-escaped,
 /// percent-encoded, as a form field, and for what stays of its base64, in both alphabets, at each of
-/// three alignments.
+/// three alignments. On request ([`hiding_urls`](Self::hiding_urls)) also hides what a URL shows.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Sorted, each once.
     needles: Vec<String>,
+    urls: bool,
 }
 
 impl Redactor {
@@ -26,7 +29,27 @@ impl Redactor {
             .collect();
         needles.sort();
         needles.dedup();
-        Self { needles }
+        Self {
+            needles,
+            urls: false,
+        }
+    }
+
+    /// Also hides, whatever their values, the user part of every URL (`https://user:password@`) and
+    /// the values of query and fragment keys whose names say that they are secret, as well as `sig`
+    /// and `code`; relative references included.
+    ///
+    /// ```
+    /// let redactor = toolspan_core::guard::Redactor::default().hiding_urls();
+    /// assert_eq!(
+    ///     redactor.redact("GET https://me:pw@example.com/?page=2&token=abc"),
+    ///     "GET https://[redacted]@example.com/?page=2&token=[redacted]",
+    /// );
+    /// ```
+    #[must_use]
+    pub fn hiding_urls(mut self) -> Self {
+        self.urls = true;
+        self
     }
 
     /// The text without any registered value; borrowed when there was none. All values are looked
@@ -37,6 +60,17 @@ impl Redactor {
     /// assert_eq!(redactor.redact("key=hunter2-hunter2!"), "key=[redacted]!");
     /// ```
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let clean = self.without_values(text);
+        if !self.urls {
+            return clean;
+        }
+        match without_secrets_in_urls(&clean) {
+            Cow::Borrowed(_) => clean,
+            Cow::Owned(cleaner) => Cow::Owned(cleaner),
+        }
+    }
+
+    fn without_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut found: Vec<(usize, usize)> = self
             .needles
             .iter()
@@ -49,30 +83,37 @@ impl Redactor {
             return Cow::Borrowed(text);
         }
         found.sort_unstable();
-        let mut clean = String::with_capacity(text.len());
-        // Up to here the text is in `clean`, as it is or masked.
-        let mut done = 0;
-        for (start, end) in found {
-            if start >= done {
-                clean.push_str(text.get(done..start).unwrap_or_default());
-                clean.push_str(MASK);
-            }
-            done = done.max(end);
-        }
-        clean.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(clean)
+        Cow::Owned(masked(text, found))
     }
 
-    /// Whether nothing is registered.
+    /// Whether it hides nothing at all.
     pub fn is_empty(&self) -> bool {
-        self.needles.is_empty()
+        self.needles.is_empty() && !self.urls
     }
 }
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Redactor({} forms)", self.needles.len())
+        let urls = if self.urls { ", urls" } else { "" };
+        write!(formatter, "Redactor({} forms{urls})", self.needles.len())
     }
+}
+
+/// The text with a mask for each of these stretches, which are sorted by where they begin. Stretches
+/// that overlap get one.
+pub(super) fn masked(text: &str, stretches: impl IntoIterator<Item = (usize, usize)>) -> String {
+    let mut clean = String::with_capacity(text.len());
+    // Up to here the text is in `clean`, as it is or masked.
+    let mut done = 0;
+    for (start, end) in stretches {
+        if start >= done {
+            clean.push_str(text.get(done..start).unwrap_or_default());
+            clean.push_str(MASK);
+        }
+        done = done.max(end);
+    }
+    clean.push_str(text.get(done..).unwrap_or_default());
+    clean
 }
 
 /// Every form in which a value is looked for.
