@@ -38,7 +38,7 @@ pub fn find(explicit: Option<&Path>, environment: &Environment) -> Result<Option
 }
 
 /// Where the user's own config is, whether it exists or not.
-fn user_file(environment: &Environment) -> Option<PathBuf> {
+pub(super) fn user_file(environment: &Environment) -> Option<PathBuf> {
     let folder = match environment.folder("XDG_CONFIG_HOME") {
         Some(folder) => folder.to_owned(),
         None => environment.home()?.join(".config"),
@@ -60,41 +60,51 @@ fn is_there(path: &Path) -> bool {
 
 /// The text of a config file, without a byte order mark. Never blocks on what is not a file.
 pub(super) fn read(path: &Path, environment: &Environment) -> Result<String, Problem> {
+    read_at_most(LARGEST, path, environment)
+}
+
+/// As [`read`], with another largest size in bytes.
+pub(super) fn read_at_most(
+    largest: usize,
+    path: &Path,
+    environment: &Environment,
+) -> Result<String, Problem> {
     let bad = |message: &str| Problem::new(message).in_file(Some(path.to_owned()));
     let io = |error: io::Error| bad(&reason(&error));
     let opened = environment.absolute(path);
     // Looked at before it is opened, since opening alone has effects on some devices.
-    check(&std::fs::metadata(&opened).map_err(io)?).map_err(|message| bad(&message))?;
+    let check = |metadata| check(&metadata, largest).map_err(|message| bad(&message));
+    check(std::fs::metadata(&opened).map_err(io)?)?;
     let file = open(&opened).map_err(io)?;
     // And again: it may have been replaced in between.
-    check(&file.metadata().map_err(io)?).map_err(|message| bad(&message))?;
+    check(file.metadata().map_err(io)?)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST as u64 + 1)
+    file.take(largest as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(io)?;
-    if bytes.len() > LARGEST {
-        return Err(bad(&too_large()));
+    if bytes.len() > largest {
+        return Err(bad(&too_large(largest)));
     }
     decode(path, bytes)
 }
 
-/// A config is a regular file of at most [`LARGEST`] bytes.
-fn check(metadata: &Metadata) -> Result<(), String> {
+/// A config is a regular file of at most `largest` bytes.
+fn check(metadata: &Metadata, largest: usize) -> Result<(), String> {
     if metadata.is_dir() {
         return Err("this is a folder, not a file".to_owned());
     }
     if !metadata.is_file() {
         return Err("this is not a regular file, so it is not read".to_owned());
     }
-    if metadata.len() > LARGEST as u64 {
-        return Err(too_large());
+    if metadata.len() > largest as u64 {
+        return Err(too_large(largest));
     }
     Ok(())
 }
 
-/// What is said about a config over [`LARGEST`].
-pub(super) fn too_large() -> String {
-    format!("the config is larger than {} MiB", LARGEST >> 20)
+/// What is said about a config over its largest size.
+pub(super) fn too_large(largest: usize) -> String {
+    format!("the config is larger than {} MiB", largest >> 20)
 }
 
 /// Opens for reading without waiting for a writer, should it have become a pipe.

@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
     }
 
     /// Line and column of a byte, both from 1; the column in characters.
-    fn position(&self, at: usize) -> (u32, u32) {
+    pub(super) fn position(&self, at: usize) -> (u32, u32) {
         let line = self.lines.partition_point(|start| *start <= at).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(start..at).unwrap_or_default();
@@ -74,8 +74,27 @@ impl<'a> Source<'a> {
 
     /// The value in the text; `None` if there is none but white space and comments.
     pub(super) fn parse(&self) -> Result<Option<Value<'a>>, Problem> {
-        if self.text.len() > file::LARGEST {
-            return Err(self.problem(0, "", file::too_large()));
+        self.parse_as(file::LARGEST, &strict())
+    }
+
+    /// As [`parse`](Self::parse), for a file of another program of at most `largest` bytes: a comma
+    /// may stand after a last element.
+    #[expect(dead_code, reason = "for the import of other programs' configs")]
+    pub(super) fn parse_lenient(&self, largest: usize) -> Result<Option<Value<'a>>, Problem> {
+        let options = ParseOptions {
+            allow_trailing_commas: true,
+            ..strict()
+        };
+        self.parse_as(largest, &options)
+    }
+
+    fn parse_as(
+        &self,
+        largest: usize,
+        options: &ParseOptions,
+    ) -> Result<Option<Value<'a>>, Problem> {
+        if self.text.len() > largest {
+            return Err(self.problem(0, "", file::too_large(largest)));
         }
         let plain = without_comments(self.text).map_err(|at| {
             self.problem(
@@ -89,7 +108,7 @@ impl<'a> Source<'a> {
         if depth::of_text(&plain, DEEPEST).is_none() {
             return Err(too_deep().in_file(self.file.map(Path::to_owned)));
         }
-        let parsed = parse_to_ast(self.text, &Default::default(), &strict())
+        let parsed = parse_to_ast(self.text, &Default::default(), options)
             .map_err(|error| self.syntax(&error))?;
         if let Some(value) = &parsed.value {
             self.refuse_duplicates(value, "")?;
@@ -155,7 +174,7 @@ fn is_container(value: &Value<'_>) -> bool {
 }
 
 /// JSON as RFC 8259 has it, and comments.
-fn strict() -> ParseOptions {
+pub(super) fn strict() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_loose_object_property_names: false,
