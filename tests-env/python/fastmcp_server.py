@@ -1,9 +1,11 @@
-"""A real FastMCP server with schemas that are odd but legal; the tests call it over stdio.
+"""A real FastMCP server with schemas that are odd but legal.
 
-Cancellation is observable from outside: `slow` appends one line, `cancelled <label>`, to the file
+Without arguments it serves over stdio; `--http PORT` and `--sse PORT` serve at `/mcp` and `/sse` of
+127.0.0.1, where port 0 is any free one. Cancellation is observable from outside: `slow` appends one line, `cancelled <label>`, to the file
 that the variable TOOLSPAN_CANCELLED_FILE names, as soon as the client withdraws the call.
 """
 
+import argparse
 import asyncio
 import base64
 import datetime
@@ -12,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.server.dependencies import get_http_headers
 from fastmcp.utilities.types import Image
 from pydantic import BaseModel, Field
 
@@ -118,6 +121,25 @@ def fail(message: str) -> str:
 
 
 @server.tool
+def crash(message: str) -> str:
+    """Raises an exception that is no tool error."""
+    raise ValueError(message)
+
+
+@server.tool
+def header(name: str) -> str | None:
+    """Returns a header of the HTTP request that called; nothing where there is none."""
+    return get_http_headers(include_all=True).get(name.lower())
+
+
+@server.tool
+async def nap(label: str, seconds: float = 1.0) -> str:
+    """Returns the label after a second."""
+    await asyncio.sleep(seconds)
+    return label
+
+
+@server.tool
 async def count(to: Annotated[int, Field(ge=0, le=1000)], context: Context) -> int:
     """Counts up, with one progress notice for each step."""
     for step in range(1, to + 1):
@@ -140,5 +162,18 @@ async def slow(label: str, context: Context, seconds: float = 3600.0) -> str:
     return label
 
 
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--http", type=int, metavar="PORT")
+    arguments.add_argument("--sse", type=int, metavar="PORT")
+    chosen = arguments.parse_args()
+    if chosen.http is not None:
+        server.run(transport="http", host="127.0.0.1", port=chosen.http, show_banner=False)
+    elif chosen.sse is not None:
+        server.run(transport="sse", host="127.0.0.1", port=chosen.sse, show_banner=False)
+    else:
+        server.run(transport="stdio", show_banner=False)
+
+
 if __name__ == "__main__":
-    server.run(transport="stdio", show_banner=False)
+    main()

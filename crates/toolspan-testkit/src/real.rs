@@ -4,6 +4,15 @@
 //! writes their launch lines to `.tools/servers.json`: one object, server name ->
 //! `{"command": text, "args": [text]}`, all paths absolute. A test adds the arguments of its own
 //! case, such as the folder that the file server may see.
+//!
+//! A server that is reached over HTTP has two more members: `"env"`, an object of texts, and
+//! `"path"`, where it serves. `{port}` in an argument or a variable stands for its port. A test gets
+//! it running from [`remote_server`].
+
+mod listening;
+mod remote;
+
+pub use remote::{RunningServer, remote_server, remote_server_with};
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +27,10 @@ pub struct RealServer {
     pub command: PathBuf,
     /// Its first arguments; what a test adds comes behind them.
     pub args: Vec<String>,
+    /// Its own variables, for a server that is reached over HTTP.
+    env: Vec<(String, String)>,
+    /// The path at which it serves HTTP, `/mcp` or `/sse`; none for a server of stdio.
+    path: Option<String>,
 }
 
 /// Returns the launch line of a server that `cargo xtask setup` installed: `everything`,
@@ -25,6 +38,7 @@ pub struct RealServer {
 ///
 /// Panics where setup has not run, or installs no server of this name: a real server that is not
 /// there is no reason for a test to pass.
+/// The servers over HTTP have launch lines, too: see [`remote_server`].
 #[must_use]
 pub fn real_server(name: &str) -> RealServer {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/servers.json");
@@ -50,9 +64,15 @@ fn parse(entry: &Value) -> Option<RealServer> {
     let args = args
         .iter()
         .map(|argument| argument.as_str().map(str::to_owned));
+    let env = entry.get("env").and_then(Value::as_object);
+    let env = env.into_iter().flatten();
+    let env = env.map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    let path = entry.get("path").and_then(Value::as_str);
     Some(RealServer {
         command,
         args: args.collect::<Option<_>>()?,
+        env: env.collect::<Option<_>>()?,
+        path: path.map(str::to_owned),
     })
 }
 

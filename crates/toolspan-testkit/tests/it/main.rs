@@ -10,4 +10,5 @@ mod barrier;
 mod census;
 mod launch;
 mod process;
+mod remote;
 mod session;
