@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::SetOnce;
 use tokio::task::JoinSet;
 use toolspan_core::guard::Limits;
 use toolspan_core::{Context, Error, Outcome, Result};
@@ -19,21 +18,19 @@ use crate::dialect::handshake;
 use crate::dialect::{Call, Dialect};
 use crate::driver;
 use crate::error;
-use crate::outbox::{Outbox, Sent, Withdrawn};
+use crate::outbox::{Outbox, Withdrawn};
 use crate::transport::Pipe;
+use crate::way::{Broken, Piped, Way};
 use crate::wire::initialize::ServerHello;
 
 /// A connection's parts that its tasks, its callers and its owner share.
 pub(crate) struct Shared {
     pub(crate) pending: Arc<Pending>,
-    pub(crate) outbox: Outbox,
+    pub(crate) way: Way,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) process: Option<Process>,
     /// The next request's id. Shared by all connections of a server: ids never come twice.
     next_id: Arc<AtomicU64>,
     dialect: OnceLock<Dialect>,
-    /// Set when the writing task gave up: the server takes no more input, or the fault it is in.
-    pub(crate) writing: SetOnce<Option<Error>>,
     /// Set once the owner asked for the end, so that the end is not called a fault.
     pub(crate) closing: AtomicBool,
 }
@@ -66,14 +63,13 @@ pub(crate) struct Connection {
 impl Connection {
     /// Starts to read and write. Must run within a tokio runtime.
     pub(crate) fn open(pipe: Pipe, setup: Setup) -> Self {
+        let piped = Arc::new(Piped::new(Outbox::new(pipe.sink), pipe.process));
         let shared = Arc::new(Shared {
             pending: Arc::default(),
-            outbox: Outbox::new(pipe.sink),
+            way: Way::Piped(Arc::clone(&piped)),
             counters: Arc::default(),
-            process: pipe.process,
             next_id: setup.next_id,
             dialect: OnceLock::new(),
-            writing: SetOnce::new(),
             closing: AtomicBool::new(false),
         });
         let receiver = Receiver::new(
@@ -84,6 +80,7 @@ impl Connection {
         );
         let reading = driver::Reading {
             shared: Arc::clone(&shared),
+            pipe: Arc::clone(&piped),
             source: pipe.source,
             receiver,
             listener: setup.listener,
@@ -91,7 +88,7 @@ impl Connection {
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(reading.run());
-        tasks.spawn(driver::write(Arc::clone(&shared)));
+        tasks.spawn(driver::write(piped));
         Self {
             shared,
             tasks: Mutex::new(tasks),
@@ -115,7 +112,7 @@ impl Connection {
             })
             .await?;
         let hello = ServerHello::parse(&result).map_err(error::protocol)?;
-        self.shared.outbox.notify(handshake::initialized());
+        self.shared.way.notify(handshake::initialized());
         let _ = self.shared.dialect.set(Dialect::Handshake(hello.version));
         Ok(hello)
     }
@@ -208,7 +205,7 @@ impl Connection {
 
     /// The process behind the connection, where there is one.
     pub(crate) fn process(&self) -> Option<&Process> {
-        self.shared.process.as_ref()
+        self.shared.way.process()
     }
 
     /// How many requests wait for their reply.
@@ -222,10 +219,7 @@ impl Connection {
         self.shared
             .pending
             .close(error::closed("the toolbox was closed"));
-        self.shared.outbox.close();
-        if let Some(process) = &self.shared.process {
-            process.begin_end(end_policy(limit));
-        }
+        self.shared.way.begin_close(end_policy(limit));
     }
 
     /// Ends the connection and waits until nothing of the server is left. The caller bounds it.
@@ -233,7 +227,7 @@ impl Connection {
         /// How long the tasks are waited for: the runtime that they run on may stand still.
         const TASKS_END: Duration = Duration::from_millis(250);
         self.begin_close(limit);
-        if let Some(process) = &self.shared.process {
+        if let Some(process) = self.process() {
             process.ended().await;
         }
         let mut tasks = std::mem::take(
@@ -294,32 +288,17 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Gives the frame to the outbox, waiting for room if need be.
-    async fn send(&self, mut frame: Vec<u8>, under_way: usize) -> Result<()> {
-        // Made only when it is needed, and before the try that it follows: room that comes in
-        // between is not missed.
-        let mut room = None;
-        loop {
-            match self.shared.outbox.send(frame, &self.slot, under_way) {
-                Sent::Taken => {
-                    self.note_begun();
-                    return Ok(());
-                }
-                Sent::Broken => {
-                    let cause = self.shared.pending.closed();
-                    return Err(not_sent(cause.unwrap_or_else(|| {
-                        error::closed("the server takes no more input")
-                    })));
-                }
-                Sent::Full(back) => {
-                    frame = back;
-                    match room.take() {
-                        None => room = Some(self.shared.outbox.room()),
-                        Some(room) => room.await,
-                    }
-                }
-            }
-        }
+    /// Gives the frame to the way, waiting for room if need be.
+    async fn send(&self, frame: Vec<u8>, under_way: usize) -> Result<()> {
+        let sent = match &self.shared.way {
+            Way::Piped(pipe) => pipe.send(frame, &self.slot, under_way).await,
+        };
+        sent.map_err(|Broken| {
+            let cause = self.shared.pending.closed();
+            not_sent(cause.unwrap_or_else(|| error::closed("the server takes no more input")))
+        })?;
+        self.note_begun();
+        Ok(())
     }
 
     /// Tells the call, once a byte of it has left, that it may run from now on.
@@ -355,10 +334,10 @@ impl Waiting<'_> {
     }
 
     /// An end that leaves open whether the call ran means `not_sent` for a frame that was never
-    /// begun. It is taken back for that: the outbox knows for certain, and will not send it.
+    /// begun. It is taken back for that: the way knows for certain, and will not send it.
     fn placed(&self, error: Error) -> Error {
         let unsent = error.outcome() == Outcome::Unknown
-            && self.shared.outbox.withdraw(&self.slot) == Withdrawn::Whole;
+            && self.shared.way.withdraw(&self.slot) == Withdrawn::Whole;
         if unsent { not_sent(error) } else { error }
     }
 }
@@ -376,7 +355,7 @@ impl Drop for Waiting<'_> {
             return;
         }
         // Also when a reply came before the frame had left: nobody waits for what it would do.
-        let withdrawn = self.shared.outbox.withdraw(&self.slot);
+        let withdrawn = self.shared.way.withdraw(&self.slot);
         if !was_open {
             return;
         }
@@ -392,7 +371,7 @@ impl Drop for Waiting<'_> {
             && let Some(dialect) = self.shared.dialect.get()
         {
             self.shared
-                .outbox
+                .way
                 .notify(dialect.cancelled(self.id, "the caller no longer waits"));
         }
     }

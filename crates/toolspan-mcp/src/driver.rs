@@ -11,12 +11,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use toolspan_core::{Error, ErrorKind, Outcome, Phase};
 use toolspan_io::lines::LineDecoder;
-use toolspan_io::process::{EndPolicy, ExitStatus};
+use toolspan_io::process::{EndPolicy, ExitStatus, Process};
 
 use crate::connection::{Listener, Shared};
 use crate::core::receive::{Event, Receiver};
 use crate::error;
 use crate::outbox::Flushed;
+use crate::way::Piped;
 
 /// After the process has exited, its output may still hold an answer: how long it is read.
 const DRAIN: Duration = Duration::from_millis(200);
@@ -28,6 +29,7 @@ const STUCK: Duration = Duration::from_secs(30);
 /// The reading task.
 pub(crate) struct Reading {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) pipe: Arc<Piped>,
     pub(crate) source: Box<dyn AsyncRead + Send + Unpin>,
     pub(crate) receiver: Receiver,
     pub(crate) listener: Arc<dyn Listener>,
@@ -38,12 +40,9 @@ impl Reading {
     /// Reads until the server is gone; then fails every waiting call with the reason.
     pub(crate) async fn run(mut self) {
         let cause = self.read().await;
-        let cause = explained(cause, &self.shared).await;
+        let cause = explained(cause, self.pipe.process.as_ref()).await;
         self.shared.pending.close(cause.clone());
-        self.shared.outbox.close();
-        if let Some(process) = &self.shared.process {
-            process.begin_end(EndPolicy::default());
-        }
+        self.pipe.begin_close(EndPolicy::default());
         if !self.shared.closing.load(Ordering::Acquire) {
             self.listener.ended(&cause);
         }
@@ -52,9 +51,9 @@ impl Reading {
     /// Reads lines until the end of output, a fatal fault, or a while after the process exited.
     async fn read(&mut self) -> End {
         let mut decoder = LineDecoder::new(self.message_bytes);
-        let shared = Arc::clone(&self.shared);
+        let pipe = Arc::clone(&self.pipe);
         // Its timer must not depend on what is left of this turn's budget.
-        let mut gone = pin!(tokio::task::unconstrained(gone(&shared)));
+        let mut gone = pin!(tokio::task::unconstrained(gone(&pipe)));
         loop {
             let next = {
                 let mut read = pin!(self.source.read(decoder.space()));
@@ -100,7 +99,7 @@ impl Reading {
         match event {
             Event::Nothing => {}
             Event::Answer(answer) => {
-                if !self.shared.outbox.answer(answer.into_bytes()) {
+                if !self.pipe.outbox.answer(answer.into_bytes()) {
                     self.shared
                         .counters
                         .unanswered
@@ -124,10 +123,7 @@ impl Drop for Reading {
     fn drop(&mut self) {
         let cause = "the connection is no longer served: its runtime was shut down";
         self.shared.pending.close(error::closed(cause));
-        self.shared.outbox.close();
-        if let Some(process) = &self.shared.process {
-            process.begin_end(EndPolicy::default());
-        }
+        self.pipe.begin_close(EndPolicy::default());
     }
 }
 
@@ -144,8 +140,8 @@ enum End {
 }
 
 /// The cause with the exit status and the last lines of standard error.
-async fn explained(end: End, shared: &Shared) -> Error {
-    let Some(process) = &shared.process else {
+async fn explained(end: End, process: Option<&Process>) -> Error {
+    let Some(process) = process else {
         return match end {
             End::Fault(error) => error.with_outcome(Outcome::Unknown),
             _ => error::closed("the server closed the connection"),
@@ -169,42 +165,42 @@ async fn explained(end: End, shared: &Shared) -> Error {
 
 /// Waits until the server cannot answer any more although its output is open: its process has
 /// exited, or it takes no input; then gives it a while for what it has written already.
-async fn gone(shared: &Shared) -> End {
+async fn gone(pipe: &Piped) -> End {
     let exited = async {
-        match &shared.process {
+        match &pipe.process {
             Some(process) => process.exited().await,
             None => std::future::pending().await,
         }
     };
     let end = tokio::select! {
         status = exited => End::Exit(status),
-        fault = shared.writing.wait() => fault.clone().map_or(End::Input, End::Fault),
+        fault = pipe.writing.wait() => fault.clone().map_or(End::Input, End::Fault),
     };
     tokio::time::sleep(DRAIN).await;
     end
 }
 
 /// The writing task: drains the outbox, and gives the server up when it stops taking a frame.
-pub(crate) async fn write(shared: Arc<Shared>) {
+pub(crate) async fn write(pipe: Arc<Piped>) {
     loop {
-        shared.outbox.work().await;
-        if let Some(fault) = flush(&shared).await {
+        pipe.outbox.work().await;
+        if let Some(fault) = flush(&pipe).await {
             // This task alone sets it, once.
-            let _ = shared.writing.set(fault);
+            let _ = pipe.writing.set(fault);
             return;
         }
     }
 }
 
 /// Writes until nothing is left. Gives why writing cannot go on.
-async fn flush(shared: &Shared) -> Option<Option<Error>> {
+async fn flush(pipe: &Piped) -> Option<Option<Error>> {
     loop {
-        let step = poll_fn(|task| shared.outbox.poll_flush(task));
+        let step = poll_fn(|task| pipe.outbox.poll_flush(task));
         match tokio::time::timeout(STUCK, step).await {
             Ok(Ok(Flushed::Some)) => {}
             Ok(Ok(Flushed::All)) => return None,
             Ok(Err(_)) => return Some(None),
-            Err(_) if shared.outbox.is_in_a_frame() => {
+            Err(_) if pipe.outbox.is_in_a_frame() => {
                 let message =
                     format!("the server read nothing for {STUCK:?} in the middle of a message");
                 let error = Error::new(ErrorKind::Closed, Phase::Send, message);

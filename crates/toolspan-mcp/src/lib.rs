@@ -16,6 +16,7 @@ mod outbox;
 mod supervisor;
 mod toolbox;
 pub mod transport;
+mod way;
 mod wire;
 
 pub use toolbox::{McpServer, McpToolBox};

@@ -1,0 +1,109 @@
+//! How messages get to a server: all through one pipe.
+
+use std::sync::Arc;
+
+use tokio::sync::SetOnce;
+use toolspan_core::Error;
+use toolspan_io::process::{EndPolicy, Process};
+
+use crate::core::pending::CallSlot;
+use crate::outbox::{Outbox, Sent, Withdrawn};
+
+/// The way from a connection to its server. An enum and not a trait: on the way of every call
+/// nothing is looked up and nothing allocated.
+pub(crate) enum Way {
+    /// One pipe that callers write to, and that two tasks read and drain.
+    Piped(Arc<Piped>),
+}
+
+/// A pipe to a server: what its two tasks, its callers and its owner share.
+pub(crate) struct Piped {
+    pub(crate) outbox: Outbox,
+    pub(crate) process: Option<Process>,
+    /// Set when the writing task gave up: the server takes no more input, or the fault it is in.
+    pub(crate) writing: SetOnce<Option<Error>>,
+}
+
+/// The server takes no more input.
+#[derive(Debug)]
+pub(crate) struct Broken;
+
+impl Way {
+    /// The process at the other end, where there is one.
+    pub(crate) fn process(&self) -> Option<&Process> {
+        match self {
+            Self::Piped(pipe) => pipe.process.as_ref(),
+        }
+    }
+
+    /// Takes a request back, if not one byte of it was sent. Says so again when it is asked again.
+    pub(crate) fn withdraw(&self, slot: &Arc<CallSlot>) -> Withdrawn {
+        match self {
+            Self::Piped(pipe) => pipe.outbox.withdraw(slot),
+        }
+    }
+
+    /// Sends a notification, without waiting; whether it arrives stays unknown.
+    pub(crate) fn notify(&self, frame: Vec<u8>) {
+        match self {
+            Self::Piped(pipe) => {
+                pipe.outbox.notify(frame);
+            }
+        }
+    }
+
+    /// Starts the end and returns at once. `policy` is for the process, where there is one.
+    pub(crate) fn begin_close(&self, policy: EndPolicy) {
+        match self {
+            Self::Piped(pipe) => pipe.begin_close(policy),
+        }
+    }
+}
+
+impl Piped {
+    pub(crate) fn new(outbox: Outbox, process: Option<Process>) -> Self {
+        Self {
+            outbox,
+            process,
+            writing: SetOnce::new(),
+        }
+    }
+
+    /// Gives the frame of a waiting request to the outbox, waiting for room if need be.
+    /// `under_way` is how many requests wait, this one included.
+    ///
+    /// # Errors
+    ///
+    /// When the server takes no more input.
+    pub(crate) async fn send(
+        &self,
+        mut frame: Vec<u8>,
+        slot: &Arc<CallSlot>,
+        under_way: usize,
+    ) -> Result<(), Broken> {
+        // Made only when it is needed, and before the try that it follows: room that comes in
+        // between is not missed.
+        let mut room = None;
+        loop {
+            match self.outbox.send(frame, slot, under_way) {
+                Sent::Taken => return Ok(()),
+                Sent::Broken => return Err(Broken),
+                Sent::Full(back) => {
+                    frame = back;
+                    match room.take() {
+                        None => room = Some(self.outbox.room()),
+                        Some(room) => room.await,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the server's input, then the server.
+    pub(crate) fn begin_close(&self, policy: EndPolicy) {
+        self.outbox.close();
+        if let Some(process) = &self.process {
+            process.begin_end(policy);
+        }
+    }
+}
