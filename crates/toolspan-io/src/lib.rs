@@ -6,8 +6,10 @@
 //! - [`process`]: start a server in its own session, write to and read from it, and leave nothing
 //!   behind whatever happens to it or to us.
 //! - [`lines`]: bytes to lines with a cap, the same result for any chunking.
+//! - [`sse`]: bytes to server-sent events with a cap, the same result for any chunking.
 //! - [`backoff`]: how long to wait before the next try.
 
 pub mod backoff;
 pub mod lines;
 pub mod process;
+pub mod sse;

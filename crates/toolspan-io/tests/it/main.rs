@@ -11,5 +11,6 @@ mod lines;
 mod operating_system;
 #[cfg(target_os = "linux")]
 mod pipes;
+mod sse;
 #[cfg(target_os = "linux")]
 mod stderr;
