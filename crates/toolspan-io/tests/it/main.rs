@@ -4,6 +4,7 @@
 mod end;
 #[cfg(target_os = "linux")]
 mod host;
+mod http;
 #[cfg(target_os = "linux")]
 mod launch;
 mod lines;

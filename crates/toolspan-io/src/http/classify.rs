@@ -1,0 +1,215 @@
+//! What does an error of the library mean for whoever asked?
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::AlertDescription;
+use url::Url;
+
+use super::error::{HttpError, WaitedFor};
+use super::outgoing::Start;
+use super::resolve::LookupError;
+use super::shown;
+use super::tls_problem::TlsProblem;
+
+/// Longest chain of causes that is looked at.
+const CAUSES: usize = 16;
+
+/// What is known of the exchange in which an error came up.
+#[derive(Clone)]
+pub(super) struct Exchange {
+    pub(super) url: Url,
+    /// The proxy without credentials.
+    pub(super) proxy: Option<String>,
+    pub(super) connect_limit: Duration,
+    pub(super) start: Arc<Start>,
+}
+
+/// The error of a request, or of reading its answer.
+pub(super) fn failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
+    if error.is_connect() {
+        connect_failure(error, exchange)
+    } else if error.is_builder() || error.is_request() && by_user(error) {
+        HttpError::Invalid {
+            problem: innermost(error),
+        }
+    } else {
+        broken(error, exchange)
+    }
+}
+
+fn connect_failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
+    if let Some(error) = find::<LookupError>(error) {
+        return match error {
+            LookupError::Failed(error) => error.clone(),
+            LookupError::Refused(reason) => HttpError::Refused {
+                target: shown::address(&exchange.url),
+                reason: reason.clone(),
+            },
+        };
+    }
+    let target = shown::site(&exchange.url);
+    let through_tunnel = causes(error).any(|cause| cause.to_string().starts_with("tunnel error"));
+    if let Some(proxy) = exchange.proxy.clone() {
+        // Inside a tunnel the handshake is the server's, before it the proxy's.
+        let of_proxy = through_tunnel || find::<rustls::Error>(error).is_none();
+        if of_proxy {
+            return HttpError::Proxy {
+                target,
+                proxy,
+                reason: connect_reason(error, exchange),
+            };
+        }
+    }
+    if let Some(error) = find::<rustls::Error>(error) {
+        return HttpError::Tls {
+            target,
+            problem: TlsProblem::of(error),
+        };
+    }
+    if error.is_timeout() {
+        return HttpError::Timeout {
+            waited_for: WaitedFor::Connection,
+            after: exchange.connect_limit,
+            sent: false,
+        };
+    }
+    let in_handshake = find::<io::Error>(error).is_some_and(|error| ended(error.kind()));
+    if exchange.url.scheme() == "https" && in_handshake {
+        return HttpError::Tls {
+            target,
+            problem: TlsProblem::Ended,
+        };
+    }
+    HttpError::Connect {
+        target,
+        reason: connect_reason(error, exchange),
+    }
+}
+
+fn connect_reason(error: &reqwest::Error, exchange: &Exchange) -> String {
+    if error.is_timeout() {
+        return format!("none within {} s", exchange.connect_limit.as_secs_f64());
+    }
+    if let Some(error) = find::<rustls::Error>(error) {
+        return TlsProblem::of(error).to_string();
+    }
+    find::<io::Error>(error)
+        .and_then(|error| connect_words(error.kind()))
+        .map_or_else(|| innermost(error), str::to_owned)
+}
+
+/// Why a connection was not made, for what the system says most.
+pub(super) fn connect_words(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::ConnectionRefused => {
+            Some("the connection was refused; is the server running, and the port right?")
+        }
+        io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
+            Some("there is no way to this address; check the network")
+        }
+        io::ErrorKind::TimedOut => Some("the address does not answer"),
+        kind if ended(kind) => Some("the connection was ended at once"),
+        _ => None,
+    }
+}
+
+fn broken(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
+    let target = shown::site(&exchange.url);
+    // With TLS 1.3 the server judges our certificate when the handshake is over for us. It has not
+    // looked at the request then.
+    if let Some(rustls::Error::AlertReceived(alert)) = find::<rustls::Error>(error)
+        && judges_certificate(*alert)
+    {
+        return HttpError::Tls {
+            target,
+            problem: TlsProblem::of(&rustls::Error::AlertReceived(*alert)),
+        };
+    }
+    HttpError::Broken {
+        target,
+        reason: broken_reason(error),
+        sent: exchange.start.has_begun(),
+    }
+}
+
+fn judges_certificate(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::CertificateRequired
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+    )
+}
+
+fn broken_reason(error: &reqwest::Error) -> String {
+    if let Some(error) = find::<hyper::Error>(error) {
+        if error.is_incomplete_message() {
+            return "the connection ended before the response did".to_owned();
+        }
+        if error.is_parse() {
+            return format!("what came cannot be read as HTTP ({error})");
+        }
+        if error.is_canceled() || error.is_closed() {
+            return "the connection was closed".to_owned();
+        }
+    }
+    match find::<io::Error>(error).map(io::Error::kind) {
+        Some(io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted) => {
+            "the connection was reset".to_owned()
+        }
+        Some(io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe) => {
+            "the connection ended before the response did".to_owned()
+        }
+        _ => innermost(error),
+    }
+}
+
+fn ended(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+    )
+}
+
+fn by_user(error: &reqwest::Error) -> bool {
+    find::<hyper::Error>(error).is_some_and(hyper::Error::is_user)
+}
+
+/// The words of the last cause: the outer ones repeat the URL.
+fn innermost(error: &reqwest::Error) -> String {
+    causes(error)
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+fn find<E: Error + 'static>(error: &reqwest::Error) -> Option<&E> {
+    causes(error).find_map(|cause| cause.downcast_ref::<E>())
+}
+
+/// The causes of an error, the outermost first. An I/O error hides its own cause from `source`.
+fn causes<'a>(error: &'a reqwest::Error) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let first: Option<&'a (dyn Error + 'static)> = error.source();
+    std::iter::successors(first, |cause: &&'a (dyn Error + 'static)| {
+        let cause: &'a (dyn Error + 'static) = *cause;
+        match cause
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+        {
+            Some(inner) => Some(inner as &'a (dyn Error + 'static)),
+            None => cause.source(),
+        }
+    })
+    .take(CAUSES)
+}

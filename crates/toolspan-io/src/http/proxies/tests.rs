@@ -1,0 +1,1 @@
+//! Does each set of variables give the proxy that users expect?

@@ -1,0 +1,1 @@
+//! Are redirects followed where they may be, and nowhere else?

@@ -1,0 +1,4 @@
+//! Does the HTTP client keep its promises, against servers on loopback?
+
+mod exchange;
+mod server;
