@@ -13,7 +13,7 @@ use super::server::{Server, read_request, response, write};
 
 /// A client with defaults for a URL.
 pub(crate) fn client(base: &Url) -> HttpClient {
-    HttpClient::new(HttpSettings::new(base.clone())).unwrap()
+    HttpClient::new(HttpSettings::new(base.clone())).expect("plain settings")
 }
 
 /// Counts how often a request began.

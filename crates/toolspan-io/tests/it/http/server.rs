@@ -24,14 +24,14 @@ impl Server {
         S: Fn(TcpStream, usize) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
         let accepted = Arc::new(AtomicUsize::new(0));
         let count = accepted.clone();
         let task = tokio::spawn(async move {
             let mut running = tokio::task::JoinSet::new();
             loop {
-                let (stream, _) = listener.accept().await.unwrap();
+                let (stream, _) = listener.accept().await.expect("a connection");
                 let nth = count.fetch_add(1, Ordering::SeqCst);
                 running.spawn(serve(stream, nth));
             }
@@ -61,7 +61,7 @@ impl Server {
 
     /// Its URL with this path.
     pub(crate) fn url(&self, path: &str) -> Url {
-        Url::parse(&format!("http://{}{path}", self.address)).unwrap()
+        Url::parse(&format!("http://{}{path}", self.address)).expect("a URL")
     }
 
     /// How many connections were accepted.
@@ -90,11 +90,11 @@ pub(crate) async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Optio
     let length = head
         .lines()
         .find_map(|line| line.strip_prefix("content-length: "))
-        .map_or(0, |length| length.parse().unwrap());
+        .map_or(0, |length| length.parse().expect("a length"));
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     text.extend(body);
-    Some(String::from_utf8(text).unwrap())
+    Some(String::from_utf8(text).expect("text"))
 }
 
 /// A whole response with a length.
