@@ -2,6 +2,7 @@
 
 use crate::error::ScriptError;
 use crate::script::Script;
+use crate::transport::{Transport, misfit};
 
 /// A named script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,21 @@ impl Fault {
             .next()
             .unwrap_or_default()
             .trim_start_matches(['#', ' '])
+    }
+
+    /// Over what it can be played: what its second line says after `# over `, or all that its steps
+    /// allow.
+    #[must_use]
+    pub fn transports(&self) -> Vec<Transport> {
+        let second = self.text.lines().nth(1).unwrap_or_default();
+        if let Some(names) = second.strip_prefix("# over ") {
+            return names.split(' ').filter_map(Transport::named).collect();
+        }
+        let Ok(script) = self.script() else {
+            return Vec::new();
+        };
+        let fits = |transport: &Transport| misfit(&script, *transport).is_none();
+        Transport::ALL.into_iter().filter(fits).collect()
     }
 
     /// Its steps.

@@ -76,6 +76,24 @@ pub enum PlayFailure {
     /// A step writes, but the script has closed the output.
     #[error("nothing can be written after `close_stdout`")]
     NoOutput,
+    /// The step is about requests and responses, which streams do not have.
+    #[error("`{step}` needs HTTP; start with `--http` or `--sse`")]
+    HttpOnly {
+        /// The step's name.
+        step: &'static str,
+    },
+    /// The step is about the standard streams, which carry no messages over HTTP.
+    #[error("`{step}` is about the standard streams; start without `--http` and `--sse`")]
+    StreamsOnly {
+        /// The step's name.
+        step: &'static str,
+    },
+    /// A step sends or responds over HTTP, but no request was expected that is still open.
+    #[error("`{step}` answers a request, but none is open; put an `expect` before it")]
+    NoRequest {
+        /// The step's name.
+        step: &'static str,
+    },
     /// An incoming line is longer than [`MAX_LINE_BYTES`](crate::MAX_LINE_BYTES).
     #[error("an incoming line has more than {limit} bytes")]
     LineTooLong {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::step::Set;
+use crate::step::{Hold, Set};
 
 /// The handshake revisions an honest server knows; asked for another, it offers the newest.
 const KNOWN_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -19,6 +19,9 @@ const METHOD_NOT_FOUND: i64 = -32601;
 /// JSON-RPC 2.0, section 5.1: invalid parameters; also for an unknown tool (MCP, tools).
 const INVALID_PARAMS: i64 = -32602;
 
+/// The tool whose calls wait at the barrier of [`Set::held`].
+const HELD: &str = "held";
+
 /// A server with the tool `echo`, or with the tools it is given; it keeps no state between messages.
 #[derive(Debug)]
 pub(crate) struct Honest {
@@ -26,6 +29,7 @@ pub(crate) struct Honest {
     tools: Vec<Value>,
     capabilities: Value,
     modern: bool,
+    held: Option<Hold>,
 }
 
 impl Default for Honest {
@@ -35,6 +39,7 @@ impl Default for Honest {
             tools: vec![echo_tool()],
             capabilities: json!({"tools": {"listChanged": true}}),
             modern: false,
+            held: None,
         }
     }
 }
@@ -54,6 +59,26 @@ impl Honest {
         if let Some(modern) = set.modern {
             self.modern = modern;
         }
+        if let Some(held) = &set.held {
+            self.held = Some(held.clone());
+        }
+    }
+
+    /// Where the answer to this message has to wait.
+    pub(crate) fn holds(&self, message: &Value) -> Option<&Hold> {
+        let name = message.pointer("/params/name").and_then(Value::as_str);
+        let method = message.get("method").and_then(Value::as_str);
+        let is_held = method == Some("tools/call") && name == Some(HELD);
+        self.held.as_ref().filter(|_| is_held)
+    }
+
+    /// The tools it lists.
+    fn tools(&self) -> Vec<Value> {
+        let held = self
+            .held
+            .as_ref()
+            .map(|_| text_tool(HELD, "Waits, then returns its text"));
+        self.tools.iter().cloned().chain(held).collect()
     }
 
     /// Answers a request; anything else (notification, reply, batch, nonsense) gets no answer.
@@ -87,7 +112,7 @@ impl Honest {
                 "_meta": {"io.modelcontextprotocol/serverInfo": server_info()},
             })),
             "ping" => Ok(json!({})),
-            "tools/list" => Ok(self.complete(json!({"tools": self.tools}))),
+            "tools/list" => Ok(self.complete(json!({"tools": self.tools()}))),
             "tools/call" => self.call(params),
             _ => Err((METHOD_NOT_FOUND, format!("no method {method}"))),
         }
@@ -107,11 +132,8 @@ impl Honest {
             .get("name")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        if !self
-            .tools
-            .iter()
-            .any(|tool| tool.get("name").and_then(Value::as_str) == Some(name))
-        {
+        let is_tool = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
+        if !self.tools().iter().any(is_tool) {
             return Err((INVALID_PARAMS, format!("no tool {name}")));
         }
         let text = match params.get("arguments") {
@@ -141,9 +163,13 @@ fn server_info() -> Value {
 
 /// The one tool of a server that was not told otherwise.
 pub(crate) fn echo_tool() -> Value {
+    text_tool("echo", "Returns its text")
+}
+
+fn text_tool(name: &str, description: &str) -> Value {
     json!({
-        "name": "echo",
-        "description": "Returns its text",
+        "name": name,
+        "description": description,
         "inputSchema": {
             "type": "object",
             "properties": {"text": {"type": "string"}},

@@ -12,7 +12,7 @@ use crate::lines::{LineError, Lines, MAX_LINE_BYTES};
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// What every call is answered with.
-const CALL_RESULT: &[u8] =
+pub(crate) const CALL_RESULT: &[u8] =
     br#","result":{"content":[{"type":"text","text":"ok"}],"isError":false}}"#;
 
 /// Serves until the end of input: every `tools/call` gets the text `ok` without its message being
@@ -81,14 +81,14 @@ fn answer(line: &[u8], honest: &Honest, replies: &mut Vec<u8>) {
 
 /// The two members of a message that decide how it is answered, as they are written.
 #[derive(Debug, PartialEq, Eq)]
-struct Envelope<'a> {
-    id: Option<&'a [u8]>,
-    method: Option<&'a [u8]>,
+pub(crate) struct Envelope<'a> {
+    pub(crate) id: Option<&'a [u8]>,
+    pub(crate) method: Option<&'a [u8]>,
 }
 
 /// Finds the members `id` and `method` of the outermost object, and stops as soon as both are
 /// known; what comes behind them is not looked at. Nothing when the line is not an object.
-fn scan(line: &[u8]) -> Option<Envelope<'_>> {
+pub(crate) fn scan(line: &[u8]) -> Option<Envelope<'_>> {
     let mut found = Envelope {
         id: None,
         method: None,

@@ -8,6 +8,9 @@ use serde_json::Value;
 /// becomes its text. Names: `id`, `method`, `params`, `text` (the argument `text` of a call),
 /// `token` (its progress token), `version` (the protocol version asked for), `cursor`, all of the
 /// latest expected message or, as `first.id`, of the one expected `as` `first`; and `n`, `pid`.
+/// Over HTTP also `url` (what clients are given), `origin`, `port`, `other_origin` (the same server at
+/// another port), and of the latest expected request `session` and `endpoint` (where HTTP+SSE takes
+/// the messages of that session).
 /// An unknown name is left as written; a name without a value gives `null`.
 #[derive(Debug, Default)]
 pub(crate) struct Placeholders {
@@ -15,6 +18,8 @@ pub(crate) struct Placeholders {
     named: Vec<(String, Value)>,
     /// The rounds of the loops being played, outermost first.
     rounds: Vec<u64>,
+    /// What the wire knows, by name.
+    facts: Vec<(&'static str, Value)>,
 }
 
 impl Placeholders {
@@ -25,6 +30,12 @@ impl Placeholders {
             self.named.push((name.to_owned(), message.clone()));
         }
         self.latest = message;
+    }
+
+    /// Gives a name a value that no message has.
+    pub(crate) fn tell(&mut self, name: &'static str, value: Value) {
+        self.facts.retain(|(existing, _)| *existing != name);
+        self.facts.push((name, value));
     }
 
     /// Enters a loop; `$n` is 0.
@@ -106,6 +117,9 @@ impl Placeholders {
             "n" => return Some(self.rounds.last().copied().into()),
             "pid" => return Some(std::process::id().into()),
             _ => {}
+        }
+        if let Some((_, value)) = self.facts.iter().find(|(existing, _)| *existing == name) {
+            return Some(value.clone());
         }
         let (message, field) = match name.split_once('.') {
             None => (&self.latest, name),

@@ -1,18 +1,21 @@
-//! How is a script played over a pair of streams?
+//! How is a script played, step by step?
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::error::{PlayError, PlayFailure};
+use crate::error::PlayError;
 use crate::honest::Honest;
-use crate::lines::{LineError, Lines, MAX_LINE_BYTES};
+use crate::http_step::ExpectRequest;
+use crate::parts::{raw_length, write_raw};
+use crate::pipe::Pipe;
 use crate::placeholder::Placeholders;
-use crate::script::{Script, decode_hex};
-use crate::step::{Append, Expect, Hold, Loop, Once, Part, Raw, Signal, Split, Step};
+use crate::script::Script;
+use crate::step::{Append, Cut, Expect, Hold, Loop, Once, Raw, Signal, Split, Step};
 use crate::system;
+use crate::wire::{Flow, Held, Incoming, Stop, Wire, outlook, system_failure};
 
 /// The streams a script is played over. Dropping one is closing it.
 pub struct Streams {
@@ -40,43 +43,36 @@ pub enum Ended {
 
 /// Plays one script.
 pub struct Player {
-    input: Option<Lines>,
-    output: Option<BufWriter<Box<dyn Write>>>,
-    errors: Box<dyn Write>,
-    record: Option<File>,
+    wire: Box<dyn Wire>,
     honest: Honest,
     placeholders: Placeholders,
-    ignores_eof: bool,
+    /// The latest expected message.
+    latest: Value,
 }
-
-/// Why a step is not followed by the next one.
-enum Stop {
-    End(Ended),
-    Failure(PlayFailure),
-}
-
-type Flow = Result<(), Stop>;
 
 impl Player {
-    /// Makes a player; nothing is read or written yet.
+    /// Makes a player over a pair of streams; nothing is read or written yet.
     #[must_use]
     pub fn new(streams: Streams) -> Self {
-        Self {
-            input: Some(Lines::new(streams.input)),
-            output: Some(BufWriter::with_capacity(64 << 10, streams.output)),
-            errors: streams.errors,
-            record: None,
-            honest: Honest::default(),
-            placeholders: Placeholders::default(),
-            ignores_eof: false,
-        }
+        Self::over(Box::new(Pipe::new(streams)))
     }
 
-    /// Adds every incoming line to a file as soon as it is read, so that a test can see what came.
+    /// As [`new`](Self::new), but every incoming line is added to a file as soon as it is read, so
+    /// that a test can see what came.
     #[must_use]
-    pub fn recording(mut self, file: File) -> Self {
-        self.record = Some(file);
-        self
+    pub fn recording(streams: Streams, file: File) -> Self {
+        let mut pipe = Pipe::new(streams);
+        pipe.record(file);
+        Self::over(Box::new(pipe))
+    }
+
+    pub(crate) fn over(wire: Box<dyn Wire>) -> Self {
+        Self {
+            wire,
+            honest: Honest::default(),
+            placeholders: Placeholders::default(),
+            latest: Value::Null,
+        }
     }
 
     /// Plays the steps. After the last one, input is read and ignored until it ends.
@@ -87,9 +83,13 @@ impl Player {
     pub fn play(mut self, script: &Script) -> Result<Ended, PlayError> {
         let mut step = 0;
         let mut flow = Ok(());
-        for next in script.steps() {
-            step += 1;
-            flow = self.step(next).and_then(|()| self.flush());
+        for (index, next) in script.steps().iter().enumerate() {
+            step = index + 1;
+            let rest = script.steps().get(step..).unwrap_or_default();
+            flow = self.step(next, rest).and_then(|()| self.wire.flush());
+            if let Err(Stop::Gone) = flow {
+                flow = Ok(());
+            }
             if flow.is_err() {
                 break;
             }
@@ -99,10 +99,10 @@ impl Player {
             flow = self.linger();
         }
         match flow {
-            Ok(()) => Ok(Ended::Streams),
+            Ok(()) | Err(Stop::Gone) => Ok(Ended::Streams),
             Err(Stop::End(ended)) => {
                 // What was sent before the end must not be lost; nobody reading is no news here.
-                let _ = self.flush();
+                let _ = self.wire.flush();
                 if ended == Ended::Hang {
                     std::mem::forget(self);
                 }
@@ -112,73 +112,95 @@ impl Player {
         }
     }
 
-    fn step(&mut self, step: &Step) -> Flow {
+    /// Plays a list of steps inside a step.
+    fn steps(&mut self, steps: &[Step]) -> Flow {
+        for (index, step) in steps.iter().enumerate() {
+            self.step(step, steps.get(index + 1..).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, rest: &[Step]) -> Flow {
         match step {
-            Step::Expect(expect) => self.expect(expect),
+            Step::Expect(expect) => self.expect(expect, rest),
             Step::Handshake => self.handshake(),
             Step::Serve => self.serve(),
             Step::Set(set) => {
                 self.honest.set(set);
+                self.wire.set(set);
                 Ok(())
             }
             Step::Send(message) => self.send(&self.placeholders.fill(message)),
             Step::SendRaw(raw) => self.send_raw(raw),
             Step::Split(split) => self.split(split),
-            Step::Cut(cut) => {
-                let line = line(&self.placeholders.fill(&cut.message));
-                self.write(line.get(..cut.at).unwrap_or(&line))
-            }
+            Step::Cut(cut) => self.cut(cut),
+            Step::Answer => match self.honest.answer(&self.latest) {
+                Some(reply) => self.send(&reply),
+                None => Ok(()),
+            },
             Step::Hold(hold) => self.hold(hold),
             Step::Reached(reached) => self.reached(&reached.fifo),
             Step::Stderr(raw) => self.stderr(raw),
             Step::SpawnGrandchild(grandchild) => {
-                self.flush()?;
-                system::spawn_grandchild(grandchild, &mut self.errors)
+                self.wire.flush()?;
+                system::spawn_grandchild(grandchild, self.wire.errors())
                     .map_err(|source| system_failure("start the grandchild", source))
             }
             Step::IgnoreSignals(signals) => system::ignore_signals(signals)
                 .map_err(|source| system_failure("ignore signals", source)),
-            Step::IgnoreEof => {
-                self.ignores_eof = true;
-                Ok(())
-            }
-            Step::StopReading => {
-                // Forgotten, not dropped: the pipe stays open and fills up.
-                std::mem::forget(self.input.take());
-                Ok(())
-            }
-            Step::CloseStdin => {
-                self.input = None;
-                Ok(())
-            }
-            Step::CloseStdout => {
-                self.flush()?;
-                self.output = None;
-                Ok(())
+            Step::IgnoreEof | Step::StopReading | Step::CloseStdin | Step::CloseStdout => {
+                self.wire.change_streams(step)
             }
             Step::Loop(inner) => self.repeat(inner),
             Step::Once(once) => self.once(once),
             Step::Append(append) => self.append(append),
             Step::Exit(exit) => Err(Stop::End(Ended::Exit(exit.code))),
             Step::KillSelf(kill) => Err(Stop::End(Ended::Kill(kill.signal))),
+            Step::ExpectRequest(expected) => self.expect_request(expected, rest),
+            Step::Respond(_)
+            | Step::Sse(_)
+            | Step::Break(_)
+            | Step::RawHttp(_)
+            | Step::ExpireSessions => self.wire.play_http(step, &self.placeholders),
         }
     }
 
     /// Reads until the expected message comes.
-    fn expect(&mut self, expect: &Expect) -> Flow {
+    fn expect(&mut self, expect: &Expect, rest: &[Step]) -> Flow {
         let mut left = expect.nth;
         loop {
-            let message = self.receive()?;
-            if message.get("method").and_then(Value::as_str) == Some(&expect.method) {
+            let incoming = self.wire.receive()?;
+            if let Incoming::Message(message) = &incoming
+                && method(message) == Some(&expect.method)
+            {
                 left -= 1;
                 if left == 0 {
-                    self.placeholders.bind(message, expect.name.as_deref());
-                    return Ok(());
+                    self.latest = message.clone();
+                    self.placeholders
+                        .bind(message.clone(), expect.name.as_deref());
+                    return self.wire.bind(outlook(rest), &mut self.placeholders);
                 }
             }
             if expect.auto {
-                self.answer(&message)?;
+                self.answer(&incoming)?;
+            } else {
+                self.wire.ignore()?;
             }
+        }
+    }
+
+    /// Reads until the expected request of HTTP comes.
+    fn expect_request(&mut self, expected: &ExpectRequest, rest: &[Step]) -> Flow {
+        let mut left = expected.nth;
+        loop {
+            let incoming = self.wire.receive()?;
+            if self.wire.is_expected(expected)? {
+                left -= 1;
+                if left == 0 {
+                    return self.wire.bind(outlook(rest), &mut self.placeholders);
+                }
+            }
+            self.answer(&incoming)?;
         }
     }
 
@@ -186,47 +208,61 @@ impl Player {
     fn handshake(&mut self) -> Flow {
         let (mut unconfirmed, mut listed) = (false, false);
         while unconfirmed || !listed {
-            let message = self.receive()?;
-            match message.get("method").and_then(Value::as_str) {
-                Some("initialize") => unconfirmed = true,
-                Some("notifications/initialized") => unconfirmed = false,
-                Some("tools/list") => listed = true,
-                _ => {}
+            let incoming = self.wire.receive()?;
+            if let Incoming::Message(message) = &incoming {
+                match method(message) {
+                    Some("initialize") => unconfirmed = true,
+                    Some("notifications/initialized") => unconfirmed = false,
+                    Some("tools/list") => listed = true,
+                    _ => {}
+                }
             }
-            self.answer(&message)?;
+            self.answer(&incoming)?;
         }
         Ok(())
     }
 
     fn serve(&mut self) -> Flow {
         loop {
-            let message = self.receive()?;
-            self.answer(&message)?;
+            let incoming = self.wire.receive()?;
+            self.answer(&incoming)?;
         }
     }
 
-    fn answer(&mut self, message: &Value) -> Flow {
-        match self.honest.answer(message) {
-            Some(reply) => self.send(&reply),
-            None => Ok(()),
+    fn answer(&mut self, incoming: &Incoming) -> Flow {
+        match incoming {
+            Incoming::Message(message) => {
+                let reply = self.honest.answer(message);
+                match self.honest.holds(message) {
+                    Some(hold) => self.wire.answer_when_released(reply, hold),
+                    None => self.wire.answer(reply),
+                }
+            }
+            Incoming::Request => self.wire.answer(None),
+            Incoming::Released => Ok(()),
         }
     }
 
     /// What happens after the last step: read until the end of input, or stay when nothing is read.
     fn linger(&mut self) -> Flow {
-        if self.input.is_none() {
-            return Err(Stop::End(Ended::Hang));
-        }
+        self.wire.linger()?;
         loop {
-            self.receive()?;
+            self.wire.receive()?;
+            self.wire.ignore()?;
         }
     }
 
     fn repeat(&mut self, inner: &Loop) -> Flow {
+        let reads = contains_reading(&inner.steps);
         self.placeholders.enter_loop();
         let mut round = 0;
         while inner.times.is_none_or(|times| round < times) {
-            inner.steps.iter().try_for_each(|step| self.step(step))?;
+            match self.steps(&inner.steps) {
+                // Only the writing for one client is over, or one round of a loop for many.
+                Err(Stop::Gone) if !reads => break,
+                Ok(()) | Err(Stop::Gone) => {}
+                stopped => return stopped,
+            }
             self.placeholders.next_round();
             round += 1;
         }
@@ -240,7 +276,7 @@ impl Player {
             .create_new(true)
             .open(&once.marker)
         {
-            Ok(_) => once.steps.iter().try_for_each(|step| self.step(step)),
+            Ok(_) => self.steps(&once.steps),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(system_failure(
                 &format!("create {}", once.marker.display()),
@@ -262,170 +298,92 @@ impl Player {
 
     /// The FIFO is open before the script reports: who hears of it may already take the FIFO away.
     fn hold(&mut self, hold: &Hold) -> Flow {
-        self.flush()?;
-        let failed = |error| system_failure(&format!("wait at {}", hold.fifo.display()), error);
-        let barrier = system::open_barrier(&hold.fifo).map_err(failed)?;
+        self.wire.flush()?;
+        let barrier = system::open_barrier(&hold.fifo)
+            .map_err(|error| system_failure(&format!("wait at {}", hold.fifo.display()), error))?;
         if let Some(fifo) = &hold.reached {
             self.reached(fifo)?;
         }
-        system::wait_at(barrier).map_err(failed)
-    }
-
-    fn reached(&mut self, fifo: &Path) -> Flow {
-        self.flush()?;
-        OpenOptions::new()
-            .write(true)
-            .open(fifo)
-            .and_then(|mut file| file.write_all(b"\n"))
-            .map_err(|error| system_failure(&format!("write to {}", fifo.display()), error))
-    }
-
-    /// The next message. Lines that are not JSON are noted on the error stream and skipped.
-    fn receive(&mut self) -> Result<Value, Stop> {
-        self.flush()?;
+        if self.wire.wait_at(barrier)? == Held::Passed {
+            return Ok(());
+        }
         loop {
-            let input = self
-                .input
-                .as_mut()
-                .ok_or(Stop::Failure(PlayFailure::NoInput))?;
-            let line = match input.next() {
-                Ok(Some(line)) => line,
-                Ok(None) => return Err(self.end_of_streams()),
-                Err(LineError::TooLong) => {
-                    let failure = PlayFailure::LineTooLong {
-                        limit: MAX_LINE_BYTES,
-                    };
-                    return Err(Stop::Failure(failure));
-                }
-                Err(LineError::Read(error)) => return Err(system_failure("read a line", error)),
-            };
-            if let Some(record) = &mut self.record {
-                record
-                    .write_all(line)
-                    .and_then(|()| record.write_all(b"\n"))
-                    .map_err(|error| system_failure("record a line", error))?;
-            }
-            match serde_json::from_slice(line) {
-                Ok(message) => return Ok(message),
-                Err(_) if line.trim_ascii().is_empty() => {}
-                Err(error) => {
-                    // The error stream may be closed; the note is not worth an end.
-                    let _ = writeln!(self.errors, "skipped a line that is not JSON: {error}");
-                }
+            match self.wire.receive()? {
+                Incoming::Released => return Ok(()),
+                other => self.answer(&other)?,
             }
         }
     }
 
+    fn reached(&mut self, fifo: &Path) -> Flow {
+        self.wire.flush()?;
+        system::report(fifo)
+            .map_err(|error| system_failure(&format!("write to {}", fifo.display()), error))
+    }
+
     fn send(&mut self, message: &Value) -> Flow {
-        self.write(&line(message))
+        let line = line(message);
+        self.wire.begin(Some(message), line.len() as u64)?;
+        self.wire.write(&line)?;
+        self.wire.end()
+    }
+
+    fn cut(&mut self, cut: &Cut) -> Flow {
+        let message = self.placeholders.fill(&cut.message);
+        let line = line(&message);
+        self.wire.begin(Some(&message), line.len() as u64)?;
+        self.wire.write(line.get(..cut.at).unwrap_or(&line))?;
+        self.wire.end()
     }
 
     fn split(&mut self, split: &Split) -> Flow {
-        let line = line(&self.placeholders.fill(&split.message));
+        let message = self.placeholders.fill(&split.message);
+        let line = line(&message);
+        self.wire.begin(Some(&message), line.len() as u64)?;
         let mut rest = line.as_slice();
         let mut sizes = split.sizes.iter().copied();
         let mut size = rest.len();
         while !rest.is_empty() {
             size = sizes.next().unwrap_or(size).min(rest.len());
             let (piece, tail) = rest.split_at(size);
-            self.write(piece)?;
-            self.flush()?;
+            self.wire.write(piece)?;
+            self.wire.flush()?;
             rest = tail;
         }
-        Ok(())
+        self.wire.end()
     }
 
     fn send_raw(&mut self, raw: &Raw) -> Flow {
-        let output = self
-            .output
-            .as_mut()
-            .ok_or(Stop::Failure(PlayFailure::NoOutput))?;
-        let written = write_raw(raw, &self.placeholders, output);
-        written.map_err(|error| self.write_stop(error))
+        let length = raw_length(raw, &self.placeholders);
+        self.wire.begin(None, length)?;
+        let wire = self.wire.as_mut();
+        write_raw(raw, &self.placeholders, &mut |bytes| wire.write(bytes))?;
+        self.wire.end()
     }
 
     fn stderr(&mut self, raw: &Raw) -> Flow {
-        write_raw(raw, &self.placeholders, &mut self.errors)
-            .and_then(|()| self.errors.flush())
-            .map_err(|error| system_failure("write to the error stream", error))
+        let errors = self.wire.errors();
+        let failed = |error| system_failure("write to the error stream", error);
+        write_raw(raw, &self.placeholders, &mut |bytes| {
+            errors.write_all(bytes).map_err(failed)
+        })?;
+        errors.flush().map_err(failed)
     }
+}
 
-    fn write(&mut self, bytes: &[u8]) -> Flow {
-        let output = self
-            .output
-            .as_mut()
-            .ok_or(Stop::Failure(PlayFailure::NoOutput))?;
-        let written = output.write_all(bytes);
-        written.map_err(|error| self.write_stop(error))
-    }
+fn method(message: &Value) -> Option<&str> {
+    message.get("method").and_then(Value::as_str)
+}
 
-    /// Flushes before everything that waits or ends, and after each outer step: a loop of sends
-    /// then costs one system call per 64 KiB.
-    fn flush(&mut self) -> Flow {
-        let flushed = self.output.as_mut().map_or(Ok(()), Write::flush);
-        flushed.map_err(|error| self.write_stop(error))
-    }
-
-    fn write_stop(&mut self, error: io::Error) -> Stop {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            // Without this the unwritten bytes would fail again when the writer is dropped.
-            if let Some(output) = self.output.take() {
-                let _ = output.into_parts();
-            }
-            self.end_of_streams()
-        } else {
-            system_failure("write a message", error)
-        }
-    }
-
-    fn end_of_streams(&self) -> Stop {
-        Stop::End(if self.ignores_eof {
-            Ended::Hang
-        } else {
-            Ended::Streams
-        })
-    }
+/// Recursion is bounded: a script nests at most 128 deep.
+fn contains_reading(steps: &[Step]) -> bool {
+    steps
+        .iter()
+        .any(|step| step.reads() || contains_reading(step.inner()))
 }
 
 fn line(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
-}
-
-fn system_failure(what: &str, source: io::Error) -> Stop {
-    Stop::Failure(PlayFailure::System {
-        what: what.to_owned(),
-        source,
-    })
-}
-
-fn write_raw(raw: &Raw, placeholders: &Placeholders, output: &mut dyn Write) -> io::Result<()> {
-    for part in &raw.parts {
-        match part {
-            Part::Text(text) => output.write_all(placeholders.fill_raw(text).as_bytes())?,
-            Part::Hex(digits) => {
-                let bytes = decode_hex(digits).map_err(io::Error::other)?;
-                output.write_all(&bytes)?;
-            }
-            Part::Repeat(repeat) => write_repeated(repeat.text.as_bytes(), repeat.times, output)?,
-        }
-    }
-    if raw.newline {
-        output.write_all(b"\n")
-    } else {
-        Ok(())
-    }
-}
-
-/// Writes a text many times in blocks of about 64 KiB.
-fn write_repeated(text: &[u8], times: u64, output: &mut dyn Write) -> io::Result<()> {
-    let per_block = (64 << 10) / text.len().max(1) as u64;
-    let per_block = per_block.clamp(1, times.max(1));
-    let block = text.repeat(usize::try_from(per_block).unwrap_or(1));
-    for _ in 0..times / per_block {
-        output.write_all(&block)?;
-    }
-    let rest = usize::try_from(times % per_block).unwrap_or_default() * text.len();
-    output.write_all(block.get(..rest).unwrap_or_default())
 }

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::ScriptError;
-use crate::step::{Part, Raw, Step};
+use crate::http_step::{Headers, Respond, SetHttp, Sse};
+use crate::step::{Part, Step};
 
 /// The most bytes one raw step may write: 1 GiB.
 pub const MAX_RAW_BYTES: u64 = 1 << 30;
@@ -99,25 +100,89 @@ impl Script {
 /// Finds what the types cannot rule out. Recursion is bounded: the JSON reader nests 128 deep.
 fn check(step: &Step) -> Result<(), String> {
     match step {
-        Step::SendRaw(raw) | Step::Stderr(raw) => check_raw(raw),
+        Step::SendRaw(raw) | Step::Stderr(raw) | Step::RawHttp(raw) => check_parts(&raw.parts),
+        Step::Set(set) => set.http.as_ref().map_or(Ok(()), check_set),
+        Step::ExpectRequest(expected) => check_headers(&expected.headers),
+        Step::Respond(respond) => check_respond(respond),
+        Step::Sse(sse) => check_sse(sse),
         Step::Split(split) if split.sizes.is_empty() || split.sizes.contains(&0) => {
             Err("`sizes` needs at least one size, and none may be 0".to_owned())
         }
         Step::Loop(inner) if inner.steps.is_empty() => {
             Err("a loop needs at least one step".to_owned())
         }
-        Step::Loop(inner) => inner.steps.iter().try_for_each(check),
-        Step::Once(inner) => inner.steps.iter().try_for_each(check),
-        _ => Ok(()),
+        _ => step.inner().iter().try_for_each(check),
     }
 }
 
-fn check_raw(raw: &Raw) -> Result<(), String> {
+fn check_set(set: &SetHttp) -> Result<(), String> {
+    let id = set.session_id.as_ref().map(|id| id.0.as_slice());
+    check_value("session_id", id.unwrap_or_default())?;
+    set.headers.as_ref().map_or(Ok(()), check_headers)
+}
+
+fn check_respond(respond: &Respond) -> Result<(), String> {
+    if respond.message.is_some() && !respond.body.is_empty() {
+        return Err("`message` and `body` are two bodies".to_owned());
+    }
+    check_status(respond.status)?;
+    check_headers(&respond.headers)?;
+    check_parts(&respond.body)
+}
+
+fn check_sse(sse: &Sse) -> Result<(), String> {
+    check_status(sse.status)?;
+    check_headers(&sse.headers)?;
+    for event in &sse.events {
+        if event.data.is_some() && event.message.is_some() {
+            return Err("`message` and `data` are the same field of an event".to_owned());
+        }
+        check_parts(&event.raw)?;
+    }
+    Ok(())
+}
+
+fn check_status(status: u16) -> Result<(), String> {
+    if (200..=599).contains(&status) {
+        Ok(())
+    } else {
+        Err(format!("{status} is no final status; they are 200 to 599"))
+    }
+}
+
+fn check_headers(headers: &Headers) -> Result<(), String> {
+    let mut headers = headers.0.iter();
+    headers.try_for_each(|(name, value)| check_value(name, value))
+}
+
+/// A line end would begin another header, or the body.
+fn check_value(name: &str, value: &[Part]) -> Result<(), String> {
+    check_parts(value)?;
+    for part in value {
+        let bytes = match part {
+            Part::Text(text) | Part::Plain(text) => text.clone().into_bytes(),
+            Part::Repeat(repeat) => repeat.text.clone().into_bytes(),
+            Part::Hex(digits) => decode_hex(digits)?,
+            Part::RepeatHex(repeat) => decode_hex(&repeat.text)?,
+        };
+        if bytes.contains(&b'\n') || bytes.contains(&b'\r') {
+            return Err(format!(
+                "the value of `{name}` holds a line end; write it with `raw_http`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_parts(parts: &[Part]) -> Result<(), String> {
     let mut total = 0_u64;
-    for part in &raw.parts {
+    for part in parts {
         let length = match part {
-            Part::Text(text) => text.len() as u64,
+            Part::Text(text) | Part::Plain(text) => text.len() as u64,
             Part::Hex(digits) => decode_hex(digits)?.len() as u64,
+            Part::RepeatHex(repeat) => {
+                (decode_hex(&repeat.text)?.len() as u64).saturating_mul(repeat.times)
+            }
             Part::Repeat(repeat) => (repeat.text.len() as u64).saturating_mul(repeat.times),
         };
         total = total.saturating_add(length);

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::Value;
 
+use crate::http_step::{Break, ExpectRequest, Respond, SetHttp, Sse};
+
 /// One step of a script. A step without settings is a string (`"serve"`), any other an object with
 /// one key (`{"exit": {"code": 3}}`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -58,6 +60,75 @@ pub enum Step {
     Exit(Exit),
     /// Ends the process by a signal to itself.
     KillSelf(KillSelf),
+    /// Answers the latest expected message honestly.
+    Answer,
+    /// HTTP: waits for a request, whether or not it carries a message.
+    ExpectRequest(ExpectRequest),
+    /// HTTP: answers the expected request with any status, headers and body.
+    Respond(Respond),
+    /// HTTP: answers the expected request with a stream of events.
+    Sse(Sse),
+    /// HTTP: begins the honest response to the expected request and breaks off.
+    Break(Break),
+    /// HTTP: writes bytes to the connection of the expected request, without a head or framing.
+    RawHttp(Raw),
+    /// HTTP: forgets all sessions and ends their streams, as a server that was started anew.
+    ExpireSessions,
+}
+
+impl Step {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Expect(_) => "expect",
+            Self::Handshake => "handshake",
+            Self::Serve => "serve",
+            Self::Set(_) => "set",
+            Self::Send(_) => "send",
+            Self::SendRaw(_) => "send_raw",
+            Self::Split(_) => "split",
+            Self::Cut(_) => "cut",
+            Self::Hold(_) => "hold",
+            Self::Reached(_) => "reached",
+            Self::Stderr(_) => "stderr",
+            Self::SpawnGrandchild(_) => "spawn_grandchild",
+            Self::IgnoreSignals(_) => "ignore_signals",
+            Self::IgnoreEof => "ignore_eof",
+            Self::StopReading => "stop_reading",
+            Self::CloseStdin => "close_stdin",
+            Self::CloseStdout => "close_stdout",
+            Self::Loop(_) => "loop",
+            Self::Once(_) => "once",
+            Self::Append(_) => "append",
+            Self::Exit(_) => "exit",
+            Self::KillSelf(_) => "kill_self",
+            Self::Answer => "answer",
+            Self::ExpectRequest(_) => "expect_request",
+            Self::Respond(_) => "respond",
+            Self::Sse(_) => "sse",
+            Self::Break(_) => "break",
+            Self::RawHttp(_) => "raw_http",
+            Self::ExpireSessions => "expire_sessions",
+        }
+    }
+
+    /// Whether it reads, and so ends what is sent in answer to the message before it.
+    pub(crate) fn reads(&self) -> bool {
+        matches!(
+            self,
+            Self::Expect(_) | Self::ExpectRequest(_) | Self::Handshake | Self::Serve
+        )
+    }
+
+    /// The steps inside it.
+    pub(crate) fn inner(&self) -> &[Self] {
+        match self {
+            Self::Loop(inner) => &inner.steps,
+            Self::Once(inner) => &inner.steps,
+            _ => &[],
+        }
+    }
 }
 
 /// Settings of [`Step::Expect`]; a plain string is the method alone.
@@ -87,6 +158,11 @@ pub struct Set {
     pub capabilities: Option<Value>,
     /// Whether `server/discover` is answered (the 2026-07-28 way) instead of refused.
     pub modern: Option<bool>,
+    /// Adds the tool `held`: an honest call of it waits at this barrier before it is answered. Over
+    /// HTTP others are answered meanwhile.
+    pub held: Option<Hold>,
+    /// What honest responses over HTTP look like.
+    pub http: Option<SetHttp>,
 }
 
 /// Settings of [`Step::SendRaw`] and [`Step::Stderr`].
@@ -108,10 +184,14 @@ pub struct Raw {
 pub enum Part {
     /// Text in which `${name}` is replaced by the JSON of that placeholder.
     Text(String),
+    /// Text in which `${name}` is replaced by the text of that placeholder, without quotes.
+    Plain(String),
     /// Bytes in hexadecimal, two digits each.
     Hex(String),
     /// A text written many times; nothing is stored but the text.
     Repeat(Repeat),
+    /// Bytes in hexadecimal written many times.
+    RepeatHex(Repeat),
 }
 
 /// Settings of [`Part::Repeat`].
@@ -119,7 +199,7 @@ pub enum Part {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Repeat {
-    /// What is repeated; placeholders are not filled in.
+    /// What is repeated, as text or as hexadecimal digits; placeholders are not filled in.
     pub text: String,
     /// How often. The whole may be at most 1 GiB.
     pub times: u64,

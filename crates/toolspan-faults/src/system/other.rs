@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::TcpStream;
 use std::path::Path;
 
 use crate::player::Streams;
@@ -36,5 +37,9 @@ pub(crate) fn open_barrier(_path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn wait_at(_barrier: File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn reset_when_closed(_connection: &TcpStream) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -2,9 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, retry_on_intr};
@@ -51,6 +53,13 @@ pub(crate) fn wait_at(mut barrier: File) -> io::Result<()> {
             outcome => return outcome.map(drop),
         }
     }
+}
+
+/// Makes the end of a connection a reset: what is not sent by then is lost, and the peer's next read
+/// fails instead of seeing the end.
+pub(crate) fn reset_when_closed(connection: &TcpStream) -> io::Result<()> {
+    rustix::net::sockopt::set_socket_linger(connection, Some(Duration::ZERO))?;
+    Ok(())
 }
 
 /// The number of a signal on this system.

@@ -248,7 +248,7 @@ fn lines_are_appended_and_incoming_ones_recorded() {
         output: Box::new(io::sink()),
         errors: Box::new(io::sink()),
     };
-    let player = Player::new(streams).recording(File::create(&record).unwrap());
+    let player = Player::recording(streams, File::create(&record).unwrap());
     assert_eq!(player.play(&script(&steps)).unwrap(), Ended::Streams);
     assert_eq!(
         fs::read_to_string(log).unwrap(),
