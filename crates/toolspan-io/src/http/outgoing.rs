@@ -44,15 +44,24 @@ impl Start {
         }
     }
 
-    fn begin(&self) {
-        if !self.begun.swap(true, Ordering::AcqRel) {
-            if let Some(tell) = &self.tell {
-                tell();
-            }
-            self.notify.notify_one();
+    /// Whether the request goes out: it does unless whoever is told of it takes it back.
+    fn begin(&self) -> bool {
+        if self.has_begun() {
+            return true;
         }
+        if self.tell.as_ref().is_some_and(|tell| !tell()) {
+            return false;
+        }
+        self.begun.store(true, Ordering::Release);
+        self.notify.notify_one();
+        true
     }
 }
+
+/// The request was taken back before its first byte.
+#[derive(Debug, thiserror::Error)]
+#[error("it was taken back before it was sent")]
+pub(super) struct TakenBack;
 
 /// A body of one piece that marks the start of its request.
 pub(super) struct Outgoing {
@@ -72,13 +81,16 @@ impl Outgoing {
 
 impl Body for Outgoing {
     type Data = Bytes;
-    type Error = std::convert::Infallible;
+    type Error = TakenBack;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.start.begin();
+        if !self.start.begin() {
+            // hyper has the head in its buffer by now, and drops it with the connection.
+            return Poll::Ready(Some(Err(TakenBack)));
+        }
         Poll::Ready(self.rest.take().map(|body| Ok(Frame::data(body))))
     }
 
@@ -86,7 +98,8 @@ impl Body for Outgoing {
         let ended = self.rest.is_none();
         if ended {
             // An empty body is never asked for a frame. This is asked just before the head is
-            // written, and nowhere earlier (a test holds that).
+            // written, and nowhere earlier (a test holds that). Without a body there is no way to
+            // take the request back any more.
             self.start.begin();
         }
         ended

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use url::Url;
 
-/// Called when the first byte of a request goes out, at most once per try.
-pub type Begun = Arc<dyn Fn() + Send + Sync>;
+/// Asked when the first byte of a request is about to go out, at most once per try. False takes the
+/// request back: nothing of it goes out, if it has a body, and it ends as an invalid one.
+pub type Begun = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Who named a URL; it decides where the URL may point (see [the module](super)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
-    /// Told when the first byte of the request goes out.
+    /// Asked when the first byte of the request is about to go out.
     pub begun: Option<Begun>,
     /// How long the head of the response may take from that moment on. None by default: the caller
     /// has a deadline of its own.
@@ -95,8 +96,8 @@ impl HttpRequest {
         self
     }
 
-    /// Sets who is told that the first byte of the request goes out. It runs on the task that
-    /// writes, so it must be quick.
+    /// Sets who is asked when the first byte of the request is about to go out. It runs on the task
+    /// that writes, so it must be quick.
     #[must_use]
     pub fn with_begun(mut self, begun: Begun) -> Self {
         self.begun = Some(begun);

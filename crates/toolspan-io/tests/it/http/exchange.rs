@@ -22,6 +22,7 @@ pub(crate) fn counter() -> (Arc<AtomicUsize>, Begun) {
     let counted = count.clone();
     let begun: Begun = Arc::new(move || {
         counted.fetch_add(1, Ordering::SeqCst);
+        true
     });
     (count, begun)
 }
@@ -105,6 +106,28 @@ async fn the_start_of_a_request_is_told_once_it_has_a_connection_and_not_before(
         assert!(!error.was_sent());
         assert_eq!(count.load(Ordering::SeqCst), 0);
     }
+}
+
+#[tokio::test]
+async fn of_a_request_that_is_taken_back_at_its_start_not_one_byte_goes_out() {
+    let (came, mut heard) = tokio::sync::mpsc::channel(1);
+    let server = Server::start(move |mut stream, _| {
+        let came = came.clone();
+        async move {
+            let mut bytes = Vec::new();
+            let end = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut bytes).await;
+            came.send((end.is_ok(), bytes)).await.unwrap();
+        }
+    })
+    .await;
+    let url = server.url("/");
+    let request = HttpRequest::new(Method::POST, url.clone())
+        .with_body("x")
+        .with_begun(Arc::new(|| false));
+    let error = client(&url).send(request).await.unwrap_err();
+    assert!(matches!(error, HttpError::Invalid { .. }), "{error:?}");
+    assert!(!error.was_sent());
+    assert_eq!(heard.recv().await, Some((true, Vec::new())));
 }
 
 #[tokio::test(start_paused = true)]
