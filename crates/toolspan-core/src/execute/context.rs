@@ -93,6 +93,12 @@ impl Context {
         self.sent.store(true, Ordering::Release);
     }
 
+    /// How long the call may still take if there is no further sign of life.
+    pub fn time_left(&self) -> Duration {
+        let (deadline, _) = self.deadline();
+        deadline.saturating_duration_since(Instant::now())
+    }
+
     /// What is waited for now: room to send, or the answer.
     pub fn phase(&self) -> Phase {
         if self.sent.load(Ordering::Acquire) {
