@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::binary::faults_binary;
+use crate::fault_running::RunningFault;
 use crate::marker::Marker;
 
 /// Program, arguments and environment of a misbehaving server.
@@ -22,6 +23,8 @@ use crate::marker::Marker;
 /// ]);
 /// assert_ne!(ready_made.arguments(), own.arguments());
 /// ```
+///
+/// Started over HTTP it is a [`RunningFault`].
 ///
 /// What the steps and names are: `toolspan-faults --list`, and the docs of `toolspan_faults::Step`.
 #[derive(Debug, Clone)]
@@ -63,6 +66,27 @@ impl Fault {
     #[must_use]
     pub fn null_server() -> Self {
         Self::with(["--null-server"])
+    }
+
+    /// Starts it over streamable HTTP: all requests at `/mcp`. Panics where it cannot be started, or
+    /// where the script cannot be played over HTTP; `toolspan-faults --list` says what can.
+    #[must_use]
+    pub fn over_http(self) -> RunningFault {
+        RunningFault::start(self, "--http")
+    }
+
+    /// Starts it over the older HTTP+SSE: a stream at `/sse` that names the endpoint for messages.
+    /// Panics as [`over_http`](Self::over_http).
+    #[must_use]
+    pub fn over_sse(self) -> RunningFault {
+        RunningFault::start(self, "--sse")
+    }
+
+    /// A server over streamable HTTP that behaves and costs as little as possible, for benchmarks. It
+    /// keeps no sessions, offers no stream, and records nothing.
+    #[must_use]
+    pub fn null_http_server() -> RunningFault {
+        RunningFault::start(Self::with(["--null-http-server"]), "")
     }
 
     /// Moves the misbehaviour to the `nth` call (from 1); earlier ones are answered honestly.

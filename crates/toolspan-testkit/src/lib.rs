@@ -1,6 +1,7 @@
 //! What must hold after every test, and how does a test check it? For development only.
 //!
-//! - [`Fault`] launches a misbehaving server, [`Barrier`] decides when its script goes on.
+//! - [`Fault`] launches a misbehaving server, over HTTP as a [`RunningFault`]; [`Barrier`] decides when
+//!   its script goes on.
 //! - [`Census`] counts what is left of a test: processes, descriptors, threads, files (I4).
 //! - [`History`] checks that each call ended once (I1) and got its own reply (I2).
 //! - [`poll_n_then_drop`] drops a future at each of its await points.
@@ -20,6 +21,7 @@ mod binary;
 mod census;
 mod drop_point;
 mod fault;
+mod fault_running;
 mod history;
 mod marker;
 mod process;
@@ -31,6 +33,7 @@ pub use binary::{bin, faults_binary};
 pub use census::{Census, Leftover};
 pub use drop_point::{Polled, poll_n_then_drop, poll_n_then_drop_blocking};
 pub use fault::Fault;
+pub use fault_running::RunningFault;
 pub use history::{CallNumber, End, History, Tally, Violation};
 pub use marker::Marker;
 pub use process::{

@@ -1,65 +1,90 @@
-//! Does a real server over HTTP start at a port of its own, come back there, and end with its test?
+//! Is a server over HTTP reached, recorded and ended as described?
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 
-use toolspan_testkit::Census;
-use toolspan_testkit::real::remote_server;
+use serde_json::{Value, json};
+use toolspan_testkit::{Fault, RunningFault, pid_alive, wait_until};
 
-/// Whether the server answers a request at its URL, whatever it answers.
-fn answers(url: &str) -> bool {
-    let rest = url.strip_prefix("http://").unwrap();
-    let (address, path) = rest.split_once('/').unwrap();
-    let Ok(mut stream) = TcpStream::connect(address) else {
-        return false;
-    };
-    let request =
-        format!("OPTIONS /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = [0; 8];
-    stream.read_exact(&mut answer).is_ok() && &answer == b"HTTP/1.1"
-}
+use crate::session::LIMIT;
 
-#[test]
-fn each_server_answers_at_its_url_and_is_gone_when_dropped() {
-    let before = Census::take();
-    let names = [
-        "everything-http",
-        "everything-sse",
-        "fastmcp-http",
-        "fastmcp-sse",
-        "mcp-sdk-http",
-        "mcp-sdk-http-json",
-        "mcp-sdk-http-stateless",
-    ];
-    let servers: Vec<_> = std::thread::scope(|scope| {
-        let starting = names.map(|name| scope.spawn(|| remote_server(name)));
-        starting.map(|thread| thread.join().unwrap()).into()
-    });
-    for server in &servers {
-        assert!(answers(&server.url()), "{}", server.output());
-    }
-    let mut urls: Vec<_> = servers.iter().map(|server| server.url()).collect();
-    urls.dedup();
-    assert_eq!(urls.len(), names.len());
-    drop(servers);
-    assert!(!urls.iter().any(|url| answers(url)));
-    before.assert_nothing_left();
-}
-
-#[test]
-fn a_server_comes_back_at_the_same_url() {
-    let mut server = remote_server("everything-http");
+fn address(server: &RunningFault) -> String {
     let url = server.url();
-    server.kill();
-    assert!(!answers(&url));
-    server.restart();
-    assert_eq!(server.url(), url);
-    assert!(answers(&url), "{}", server.output());
+    let (address, _) = url
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    address.to_owned()
+}
+
+/// Posts one message on a connection of its own and returns the whole response.
+fn post(server: &RunningFault, message: &Value) -> String {
+    let mut stream = TcpStream::connect(address(server)).unwrap();
+    let body = message.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 #[test]
-#[should_panic(expected = "\"time\" is no server over HTTP")]
-fn a_server_of_stdio_is_refused() {
-    drop(remote_server("time"));
+fn what_came_over_http_is_recorded_and_the_port_is_given_back() {
+    let server = Fault::honest().over_http();
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
+    let response = post(&server, &message);
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(response.contains("\r\nmcp-session-id: "), "{response}");
+    assert_eq!(server.recorded(), [message]);
+    assert_eq!(server.count("initialize"), 1);
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0]["path"], "/mcp");
+    assert_eq!(requests[0]["port"], "main");
+    assert_eq!(requests[0]["headers"]["host"], "a");
+    let (address, pid) = (address(&server), server.pid());
+    drop(server);
+    assert!(!pid_alive(pid));
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn a_server_that_has_exited_is_still_reaped() {
+    let mut server = Fault::named("exit_at_start").over_http();
+    wait_until(LIMIT, "the server is gone", || {
+        TcpStream::connect(address(&server)).is_err()
+    });
+    server.kill();
+    assert!(!pid_alive(server.pid()));
+}
+
+#[test]
+fn the_older_dialect_has_an_entry_that_names_it() {
+    let server = Fault::honest().over_sse();
+    assert_eq!(
+        server.config_entry(),
+        json!({"type": "sse", "url": server.url()})
+    );
+    assert!(server.url().ends_with("/sse"));
+}
+
+#[test]
+fn the_null_server_answers_calls_over_http() {
+    let server = Fault::null_http_server();
+    let response = post(&server, &json!({"id": "a", "method": "tools/call"}));
+    assert!(
+        response.contains("{\"jsonrpc\":\"2.0\",\"id\":\"a\","),
+        "{response}"
+    );
+}
+
+#[test]
+#[should_panic(expected = "`close_stdin` cannot be played over http")]
+fn a_fault_of_the_standard_streams_is_refused() {
+    drop(Fault::named("close_stdin_early").over_http());
 }
