@@ -269,8 +269,10 @@ impl Making {
             }
             Ok(transport) => {
                 let services = Arc::clone(&self.services);
-                let toolbox = connect::toolbox(entry, transport, &self.environment, services);
-                MemberSource::ToolBox(toolbox)
+                match connect::toolbox(entry, transport, &self.environment, services) {
+                    Ok(toolbox) => MemberSource::ToolBox(toolbox),
+                    Err(error) => MemberSource::Broken(error.in_toolbox(&entry.key)),
+                }
             }
         };
         Self::member_over(entry, source)

@@ -3,31 +3,39 @@
 use std::sync::Arc;
 
 use toolspan_core::guard::Redactor;
-use toolspan_core::{Services, ToolBox};
+use toolspan_core::{Error, ErrorKind, Phase, Result, Services, ToolBox};
 use toolspan_io::process::Launch;
 use toolspan_mcp::{McpServer, McpToolBox};
 
 use crate::config::{Environment, StdioServer, ToolboxConfig, Transport};
 
 /// A toolbox for an entry of the config; nothing is started yet.
+///
+/// # Errors
+///
+/// `config` when what the entry names cannot be used.
 pub(crate) fn toolbox(
     config: &ToolboxConfig,
     transport: &Transport,
     environment: &Environment,
     services: Arc<dyn Services>,
-) -> Arc<dyn ToolBox> {
-    match transport {
+) -> Result<Arc<dyn ToolBox>> {
+    let (transport, secrets) = match transport {
         Transport::Stdio(server) => {
-            let transport =
-                toolspan_mcp::Transport::Stdio(Arc::new(launch(server, config, environment)));
-            let secrets = server.secrets.iter().map(|secret| secret.reveal());
-            let server = McpServer::new(config.key.as_str(), transport)
-                .with_bounds(config.limits.clone(), config.timeouts.clone())
-                .with_redactor(Redactor::new(secrets))
-                .with_services(services);
-            Arc::new(McpToolBox::new(server))
+            let launch = Arc::new(launch(server, config, environment));
+            (toolspan_mcp::Transport::Stdio(launch), &server.secrets)
         }
-    }
+        Transport::Remote(_) => {
+            let message = "remote servers are not supported by this version";
+            return Err(Error::new(ErrorKind::Config, Phase::Config, message));
+        }
+    };
+    let secrets = secrets.iter().map(|secret| secret.reveal());
+    let server = McpServer::new(config.key.as_str(), transport)
+        .with_bounds(config.limits.clone(), config.timeouts.clone())
+        .with_redactor(Redactor::new(secrets))
+        .with_services(services);
+    Ok(Arc::new(McpToolBox::new(server)))
 }
 
 fn launch(server: &StdioServer, config: &ToolboxConfig, environment: &Environment) -> Launch {

@@ -15,6 +15,12 @@ pub(super) const LONGEST: f64 = 86_400.0;
 /// Shortest time a config can give, in seconds.
 const SHORTEST: f64 = 0.001;
 
+/// Largest `timeout` of a server that is taken for seconds; a larger one is in milliseconds, as
+/// several other programs write it.
+const MOST_SECONDS: f64 = 3_600.0;
+/// Default of `limits.max_in_flight` for a remote server.
+pub(super) const REMOTE_IN_FLIGHT: usize = 100;
+
 /// A key of `limits`.
 pub(super) struct LimitKey {
     pub(super) name: &'static str,
@@ -159,10 +165,13 @@ pub(super) const TIMEOUTS: &[TimeoutKey] = &[
 pub(super) struct Bounds {
     pub(super) limits: Limits,
     pub(super) timeouts: Timeouts,
+    /// Whether `max_in_flight` was written, so that no other default stands in for it.
+    has_in_flight: bool,
 }
 
 impl Bounds {
-    /// Reads `limits`, `timeout`, `timeouts` and, for a toolbox, `max_in_flight`.
+    /// Reads `limits`, `timeout`, `timeouts` and, for a toolbox, `max_in_flight` and
+    /// `sse_read_timeout`, which is another name of `timeouts.idle`.
     ///
     /// `timeout` sets `connect` and `total`, and raises `idle` to itself: a call that may take so
     /// long is not cut for its silence. `timeouts` wins over `timeout`.
@@ -179,17 +188,33 @@ impl Bounds {
             && let Some(most) = table.get("max_in_flight")
         {
             self.limits.max_in_flight = count(&most, MILLION, warnings)?;
+            self.has_in_flight = true;
         }
         if let Some(timeout) = table.get("timeout") {
-            let timeout = seconds(&timeout, warnings)?;
+            let timeout = match scope {
+                BoundsScope::Host => seconds(&timeout, warnings)?,
+                BoundsScope::Toolbox => timeout_of_a_server(&timeout, warnings)?,
+            };
             self.timeouts.connect = timeout;
             self.timeouts.total = timeout;
             self.timeouts.idle = self.timeouts.idle.max(timeout);
+        }
+        if let Some(idle) = table.get("sse_read_timeout")
+            && scope == BoundsScope::Toolbox
+        {
+            self.timeouts.idle = seconds(&idle, warnings)?;
         }
         if let Some(timeouts) = table.get("timeouts") {
             self.read_timeouts(&timeouts.table()?, warnings)?;
         }
         Ok(())
+    }
+
+    /// The limits of a remote server: fewer calls in flight, unless the config says how many.
+    pub(super) fn for_remote(&mut self) {
+        if !self.has_in_flight {
+            self.limits.max_in_flight = REMOTE_IN_FLIGHT;
+        }
     }
 
     fn read_limits(
@@ -212,6 +237,7 @@ impl Bounds {
                 });
             } else {
                 *(key.field)(&mut self.limits) = value;
+                self.has_in_flight |= key.name == "max_in_flight";
             }
         }
         Ok(())
@@ -245,6 +271,26 @@ fn seconds(field: &Field<'_>, warnings: &mut Warnings) -> Result<Duration, Probl
         return Err(field.problem(message));
     }
     Duration::try_from_secs_f64(number.value).map_err(|_| field.wrong_type("a number of seconds"))
+}
+
+/// The `timeout` of a server. Over an hour it is what other programs mean: milliseconds.
+fn timeout_of_a_server(field: &Field<'_>, warnings: &mut Warnings) -> Result<Duration, Problem> {
+    let value = field.number(&mut Warnings::default())?.value;
+    if !(MOST_SECONDS..=LONGEST * 1_000.0).contains(&value) || value == MOST_SECONDS {
+        return seconds(field, warnings);
+    }
+    warnings.add(|| {
+        field
+            .problem(format!(
+                "a timeout over {MOST_SECONDS} is taken as milliseconds, as other programs write it"
+            ))
+            .with_hint(format!(
+                "write {} here, or set \"timeouts\", which are always in seconds",
+                value / 1_000.0
+            ))
+    });
+    Duration::try_from_secs_f64(value / 1_000.0)
+        .map_err(|_| field.wrong_type("a number of seconds"))
 }
 
 #[expect(

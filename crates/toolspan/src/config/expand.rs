@@ -1,11 +1,16 @@
 //! What does `${VAR}` in a text of the config stand for?
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use thiserror::Error;
 use toolspan_core::guard::secret::names_a_secret;
 
 use super::Environment;
 use super::field::Field;
-use super::problem::Problem;
+use super::inputs;
+use super::problem::{Problem, quoted};
+use super::surroundings::{Filling, Surroundings};
 
 /// Largest text after expansion, in bytes: 1 MiB.
 const LARGEST: usize = 1 << 20;
@@ -29,9 +34,21 @@ pub(super) enum ExpandError {
     /// `${a:-${b}}`.
     #[error("a default in `${{…}}` cannot have `${{` in it")]
     Nested,
-    /// `${input:id}`.
-    #[error("inputs are not supported by this version")]
-    Input,
+    /// A variable in a program's name.
+    #[error("variables are not filled in here")]
+    NotInCommand,
+    /// `${input:id}` with an id that `inputs` does not have.
+    #[error("there is no input {} in \"inputs\"", quoted(.0))]
+    UnknownInput(String),
+    /// An input whose value only an editor can give.
+    #[error("the input {} is what a command of an editor answers, which nothing can ask here", quoted(.0))]
+    CommandInput(String),
+    /// An input that nobody answered and that has no default.
+    #[error("the input {} has no value", quoted(.0))]
+    NoAnswer(String),
+    /// `${workspaceFolder}` where there is no folder.
+    #[error("there is no folder that ${{{0}}} could stand for")]
+    NoFolder(&'static str),
     /// The variable is not there and has no default.
     #[error("the variable {0} is not set")]
     Unset(String),
@@ -52,28 +69,76 @@ impl ExpandError {
             Self::Unclosed | Self::BadName => {
                 Some("write ${NAME} or ${NAME:-default}, and $$ for a plain $".to_owned())
             }
-            Self::Input => Some("use a variable: ${NAME}".to_owned()),
+            Self::NotInCommand => Some(
+                "write the program's name or path; variables work in \"args\" and \"env\""
+                    .to_owned(),
+            ),
+            Self::UnknownInput(id) | Self::CommandInput(id) => {
+                Some(format!("set the variable {}", inputs::variable(id)))
+            }
+            Self::NoAnswer(id) => Some(format!(
+                "set the variable {}, or answer on a terminal",
+                inputs::variable(id)
+            )),
             Self::Unset(name) => Some(format!("set it, or write ${{{name}:-default}}")),
-            Self::Nested | Self::NotText(_) | Self::TooLarge | Self::Nul => None,
+            Self::Nested | Self::NotText(_) | Self::TooLarge | Self::Nul | Self::NoFolder(_) => {
+                None
+            }
+        }
+    }
+
+    /// The problem that it is at this value.
+    pub(super) fn at(&self, field: &Field<'_>) -> Problem {
+        let problem = field.problem(self.to_string());
+        match self.hint() {
+            Some(hint) => problem.with_hint(hint),
+            None => problem,
         }
     }
 }
 
-/// The expanded text of a value that must be a string.
-pub(super) fn field(field: &Field<'_>, environment: &Environment) -> Result<Expanded, Problem> {
-    text(field.text()?, environment).map_err(|error| {
-        let problem = field.problem(error.to_string());
-        match error.hint() {
-            Some(hint) => problem.with_hint(hint),
-            None => problem,
+/// Fills in `${VAR}`, `${VAR:-default}` (for a variable that is unset or empty), `${env:VAR}`,
+/// `${input:id}` and the folders of [`Predefined`]; `$$` is a plain `$`, and so is a `$` before
+/// anything else. One pass: what a variable holds is not looked at again.
+pub(super) fn text(text: &str, filling: &Filling<'_, '_>) -> Result<Expanded, ExpandError> {
+    expand(text, |reference| match reference.strip_prefix("input:") {
+        Some(id) => {
+            let answer = filling.inputs.value(id, filling.may_ask)?;
+            Ok(Value {
+                is_secret: answer.is_secret,
+                text: answer.text.into(),
+            })
         }
+        None => match Predefined::named(reference) {
+            Some(predefined) => predefined.value(&filling.surroundings),
+            None => variable(reference, filling.surroundings.environment),
+        },
     })
 }
 
-/// Fills in `${VAR}`, `${VAR:-default}` (for a variable that is unset or empty) and `${env:VAR}`;
-/// `$$` is a plain `$`, and so is a `$` before anything else. One pass: what a variable holds is
-/// not looked at again.
-fn text(text: &str, environment: &Environment) -> Result<Expanded, ExpandError> {
+/// Fills in the folders of [`Predefined`] alone, for a program's name.
+pub(super) fn program(
+    text: &str,
+    surroundings: &Surroundings<'_>,
+) -> Result<Expanded, ExpandError> {
+    expand(text, |reference| match Predefined::named(reference) {
+        Some(predefined) => predefined.value(surroundings),
+        None => Err(ExpandError::NotInCommand),
+    })
+}
+
+/// The name in a text that other programs take for a variable, `$NAME` or `Bearer $NAME`, and that
+/// stays as it is here.
+pub(super) fn bare_variable(text: &str) -> Option<&str> {
+    let name = text.rsplit(' ').next()?.strip_prefix('$')?;
+    let allowed = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    (is_name(name) && name.bytes().all(allowed)).then_some(name)
+}
+
+fn expand<'t>(
+    text: &'t str,
+    mut value: impl FnMut(&'t str) -> Result<Value<'t>, ExpandError>,
+) -> Result<Expanded, ExpandError> {
     let mut expanded = Expanded {
         text: String::with_capacity(text.len()),
         secrets: Vec::new(),
@@ -86,7 +151,11 @@ fn text(text: &str, environment: &Environment) -> Result<Expanded, ExpandError> 
             behind
         } else if let Some(inside) = behind.strip_prefix('{') {
             let (reference, behind) = inside.split_once('}').ok_or(ExpandError::Unclosed)?;
-            expanded.push_variable(reference, environment)?;
+            let value = value(reference)?;
+            if value.is_secret && !value.text.is_empty() {
+                expanded.secrets.push(value.text.clone().into_owned());
+            }
+            expanded.push(&value.text)?;
             behind
         } else {
             expanded.push("$")?;
@@ -95,6 +164,91 @@ fn text(text: &str, environment: &Environment) -> Result<Expanded, ExpandError> 
     }
     expanded.push(rest)?;
     Ok(expanded)
+}
+
+/// What a reference stands for.
+struct Value<'t> {
+    text: Cow<'t, str>,
+    is_secret: bool,
+}
+
+/// What editors have names for.
+#[derive(Clone, Copy)]
+enum Predefined {
+    WorkspaceFolder,
+    WorkspaceFolderBasename,
+    UserHome,
+    PathSeparator,
+}
+
+impl Predefined {
+    fn named(reference: &str) -> Option<Self> {
+        match reference {
+            "workspaceFolder" => Some(Self::WorkspaceFolder),
+            "workspaceFolderBasename" => Some(Self::WorkspaceFolderBasename),
+            "userHome" => Some(Self::UserHome),
+            "pathSeparator" | "/" => Some(Self::PathSeparator),
+            _ => None,
+        }
+    }
+
+    fn value<'t>(self, surroundings: &Surroundings<'_>) -> Result<Value<'t>, ExpandError> {
+        let (name, path) = match self {
+            Self::PathSeparator => ("/", Some(Path::new(std::path::MAIN_SEPARATOR_STR))),
+            Self::UserHome => ("userHome", surroundings.environment.home()),
+            Self::WorkspaceFolder => ("workspaceFolder", surroundings.workspace),
+            Self::WorkspaceFolderBasename => {
+                let folder = surroundings.workspace.and_then(Path::file_name);
+                ("workspaceFolderBasename", folder.map(Path::new))
+            }
+        };
+        let path = path.ok_or(ExpandError::NoFolder(name))?;
+        let text = path
+            .to_str()
+            .ok_or_else(|| ExpandError::NotText(name.to_owned()))?;
+        Ok(Value {
+            text: text.to_owned().into(),
+            is_secret: false,
+        })
+    }
+}
+
+/// The value of `VAR`, `VAR:-default` or `env:VAR`.
+fn variable<'t>(reference: &'t str, environment: &Environment) -> Result<Value<'t>, ExpandError> {
+    let reference = reference.strip_prefix("env:").unwrap_or(reference);
+    let (name, default) = match reference.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (reference, None),
+    };
+    if default.is_some_and(|default| default.contains("${")) {
+        return Err(ExpandError::Nested);
+    }
+    if !is_name(name) {
+        return Err(ExpandError::BadName);
+    }
+    let value = match environment.variable(name) {
+        Some(value) => Some(
+            value
+                .to_str()
+                .ok_or_else(|| ExpandError::NotText(name.into()))?,
+        ),
+        None => None,
+    };
+    let text = match default {
+        Some(default) => match value.filter(|value| !value.is_empty()) {
+            Some(value) => Cow::Owned(value.to_owned()),
+            None => Cow::Borrowed(default),
+        },
+        None => Cow::Owned(
+            value
+                .ok_or_else(|| ExpandError::Unset(name.to_owned()))?
+                .to_owned(),
+        ),
+    };
+    Ok(Value {
+        text,
+        is_secret: names_a_secret(name),
+    })
 }
 
 impl Expanded {
@@ -108,47 +262,10 @@ impl Expanded {
         self.text.push_str(text);
         Ok(())
     }
-
-    fn push_variable(
-        &mut self,
-        reference: &str,
-        environment: &Environment,
-    ) -> Result<(), ExpandError> {
-        if reference.starts_with("input:") {
-            return Err(ExpandError::Input);
-        }
-        let reference = reference.strip_prefix("env:").unwrap_or(reference);
-        let (name, default) = match reference.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (reference, None),
-        };
-        if default.is_some_and(|default| default.contains("${")) {
-            return Err(ExpandError::Nested);
-        }
-        if !is_name(name) {
-            return Err(ExpandError::BadName);
-        }
-        let value = match environment.variable(name) {
-            Some(value) => Some(
-                value
-                    .to_str()
-                    .ok_or_else(|| ExpandError::NotText(name.into()))?,
-            ),
-            None => None,
-        };
-        let value = match default {
-            Some(default) => value.filter(|value| !value.is_empty()).unwrap_or(default),
-            None => value.ok_or_else(|| ExpandError::Unset(name.to_owned()))?,
-        };
-        if names_a_secret(name) && !value.is_empty() {
-            self.secrets.push(value.to_owned());
-        }
-        self.push(value)
-    }
 }
 
 /// A name as POSIX has it (IEEE Std 1003.1, section 3.216): letters, digits, `_`, no digit first.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !name.is_empty()
         && name.len() <= 200
@@ -159,6 +276,9 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::inputs::Inputs;
+    use crate::config::problem::Warnings;
+    use crate::config::secrets::Collected;
 
     fn environment() -> Environment {
         Environment::from_pairs([
@@ -167,6 +287,18 @@ mod tests {
             ("EMPTY", ""),
             ("MY_TOKEN", "hush"),
         ])
+    }
+
+    fn text(source: &str, environment: &Environment) -> Result<Expanded, ExpandError> {
+        let surroundings = Surroundings::of_value(environment);
+        let filling = Filling {
+            surroundings,
+            inputs: &Inputs::none(&surroundings),
+            may_ask: true,
+            secrets: Collected::default(),
+            warnings: &mut Warnings::default(),
+        };
+        super::text(source, &filling)
     }
 
     fn expanded(source: &str) -> Result<String, ExpandError> {
@@ -191,6 +323,32 @@ mod tests {
     }
 
     #[test]
+    fn what_editors_have_names_for_is_filled_in() {
+        let environment =
+            Environment::from_pairs([("HOME", "/home/me"), ("workspaceFolder", "no")])
+                .with_current_dir("/work/project");
+        let expanded = |source| text(source, &environment).map(|expanded| expanded.text);
+        let source =
+            "${workspaceFolder}${/}a:${workspaceFolderBasename}:${userHome}${pathSeparator}b";
+        assert_eq!(
+            expanded(source).as_deref(),
+            Ok("/work/project/a:project:/home/me/b")
+        );
+        assert_eq!(expanded("${env:workspaceFolder}").as_deref(), Ok("no"));
+    }
+
+    #[test]
+    fn a_variable_without_braces_is_noticed() {
+        assert_eq!(bare_variable("$MY_TOKEN"), Some("MY_TOKEN"));
+        assert_eq!(bare_variable("Bearer $TOKEN2"), Some("TOKEN2"));
+        for other in [
+            "$$TOKEN", "pa$WORD", "$5", "$lower", "${TOKEN}", "$", "TOKEN",
+        ] {
+            assert_eq!(bare_variable(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn what_a_variable_holds_is_not_expanded_again() {
         assert_eq!(expanded("${A}").as_deref(), Ok("${B}"));
     }
@@ -205,7 +363,12 @@ mod tests {
             ("${a b}", ExpandError::BadName),
             ("${file:x}", ExpandError::BadName),
             ("${NONE:-${B}}", ExpandError::Nested),
-            ("${input:key}", ExpandError::Input),
+            ("${input:key}", ExpandError::UnknownInput("key".into())),
+            (
+                "${workspaceFolder}",
+                ExpandError::NoFolder("workspaceFolder"),
+            ),
+            ("${userHome}", ExpandError::NoFolder("userHome")),
             ("${NONE}", ExpandError::Unset("NONE".into())),
             ("a\0b", ExpandError::Nul),
         ] {

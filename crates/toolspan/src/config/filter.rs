@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::field::Field;
+use super::field::{Field, Table};
 use super::keys::{self, warn_unknown};
 use super::problem::{Problem, Warnings};
 
@@ -77,6 +77,26 @@ impl ToolFilter {
     }
 }
 
+impl ToolFilter {
+    /// Takes in what other programs call `includeTools`, `excludeTools` and `disabledTools`: lists
+    /// of names, not of patterns.
+    pub(super) fn read_names(&mut self, table: &Table<'_>) -> Result<(), Problem> {
+        if let Some(names) = table.get("includeTools") {
+            if self.include.is_some() {
+                let message = "the tools to include are set in \"tools\", too";
+                return Err(names.problem(message).with_hint("keep one"));
+            }
+            self.include = Some(Patterns::default().with_names(&names)?);
+        }
+        for key in ["excludeTools", "disabledTools"] {
+            if let Some(names) = table.get(key) {
+                self.exclude = std::mem::take(&mut self.exclude).with_names(&names)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl PartialEq for ToolFilter {
     fn eq(&self, other: &Self) -> bool {
         self.include() == other.include() && self.exclude() == other.exclude()
@@ -104,26 +124,45 @@ struct Patterns {
 
 impl Patterns {
     fn read(field: &Field<'_>) -> Result<Self, Problem> {
-        let mut texts = Vec::new();
-        let mut set = GlobSetBuilder::new();
+        Self::default().with(field, str::to_owned)
+    }
+
+    /// These patterns and ones that match the names in a list, letter by letter.
+    fn with_names(self, field: &Field<'_>) -> Result<Self, Problem> {
+        self.with(field, globset::escape)
+    }
+
+    fn with(
+        mut self,
+        field: &Field<'_>,
+        pattern: impl Fn(&str) -> String,
+    ) -> Result<Self, Problem> {
         for item in field.items()? {
             let text = item.text()?;
-            if texts.len() == MOST {
+            if self.texts.len() == MOST {
                 return Err(field.problem(format!("this list has more than {MOST} patterns")));
             }
             if text.is_empty() || text.len() > LONGEST {
                 return Err(item.problem(format!("a pattern has 1 to {LONGEST} characters")));
             }
-            let glob = GlobBuilder::new(text).build().map_err(|error| {
+            let text = pattern(text);
+            glob(&text).map_err(|error| {
                 item.problem(format!("this is not a pattern: {}", error.kind()))
                     .with_hint("use *, ?, [ab] and {a,b}; write a plain bracket as [[]")
             })?;
-            set.add(glob);
-            texts.push(text.to_owned());
+            self.texts.push(text);
         }
-        let set = set
+        let mut set = GlobSetBuilder::new();
+        for text in &self.texts {
+            set.add(glob(text).map_err(|_| field.problem("these patterns cannot be used"))?);
+        }
+        self.set = set
             .build()
             .map_err(|_| field.problem("these patterns are too large together"))?;
-        Ok(Self { texts, set })
+        Ok(self)
     }
+}
+
+fn glob(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).build()
 }

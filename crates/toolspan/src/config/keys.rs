@@ -4,18 +4,43 @@ use super::field::Table;
 use super::problem::{Warnings, quoted};
 
 /// Keys at the top of a config that this version acts on.
-pub(super) const TOP: &[&str] = &["mcpServers", "tools", "limits", "timeout", "timeouts"];
+pub(super) const TOP: &[&str] = &[
+    "mcpServers",
+    "servers",
+    "inputs",
+    "tools",
+    "limits",
+    "timeout",
+    "timeouts",
+];
+
+/// The key that names a JSON Schema, for editors.
+pub(super) const SCHEMA: &str = "$schema";
+
+/// Whether a key at the top means something by itself, so that no server is there.
+pub(super) fn is_of_top(key: &str) -> bool {
+    TOP.contains(&key) || key == "policy" || TOP_OTHERS.iter().any(|other| other.name == key)
+}
 
 /// Keys of a server that this version acts on.
 pub(super) const SERVER: &[&str] = &[
     "command",
     "args",
     "env",
+    "envFile",
     "cwd",
     "inherit_env",
     "url",
+    "serverUrl",
+    "serverURL",
+    "httpUrl",
     "transport",
     "type",
+    "headers",
+    "auth",
+    "tls",
+    "proxy",
+    "sse_read_timeout",
     "required",
     "disabled",
     "enabled",
@@ -25,81 +50,184 @@ pub(super) const SERVER: &[&str] = &[
     "limits",
     "max_in_flight",
     "tools",
+    "includeTools",
+    "excludeTools",
+    "disabledTools",
+];
+
+/// Keys that have a server's address, the one of this program first.
+pub(super) const ADDRESSES: [&str; 4] = ["url", "serverUrl", "serverURL", "httpUrl"];
+
+/// Keys of a server that mean something for one that is started alone.
+const STARTED: &[&str] = &["args", "env", "envFile", "cwd", "inherit_env"];
+
+/// Keys of a server that mean something for one that is reached over HTTP alone.
+const REMOTE: &[&str] = &["headers", "auth", "tls", "proxy", "sse_read_timeout"];
+
+/// The spellings of `transport` for a server that is started, the one of this program first.
+pub(super) const STDIO: [&str; 2] = ["stdio", "local"];
+
+/// The spellings of `transport` for a server that is reached over HTTP. Case, `-` and `_` do not
+/// matter when a config is read; these are for editors.
+pub(super) const OVER_HTTP: [&str; 9] = [
+    "http",
+    "sse",
+    "streamable-http",
+    "streamableHttp",
+    "streamable_http",
+    "streamablehttp",
+    "http-stream",
+    "shttp",
+    "remote",
 ];
 
 /// Keys of a server's `tools`.
 pub(super) const FILTER: &[&str] = &["include", "exclude"];
 
+/// Keys of a server's `tls`.
+pub(super) const TLS: &[&str] = &["ca", "cert", "key", "insecure"];
+
 /// Keys of an entry of the top `tools`.
 pub(super) const TOOL: &[&str] = &["name", "params"];
+
+/// Keys of an entry of `inputs`.
+pub(super) const INPUT: &[&str] = &[
+    "type",
+    "id",
+    "description",
+    "password",
+    "default",
+    "options",
+];
 
 /// A key that means something, but not to this version.
 pub(super) struct OtherKey {
     name: &'static str,
     message: &'static str,
     hint: Option<&'static str>,
+    /// Whether nobody is surprised that it has no effect.
+    is_note: bool,
 }
 
+/// A key that would change what is done: a warning.
 const fn other(name: &'static str, message: &'static str) -> OtherKey {
     OtherKey {
         name,
         message,
         hint: None,
+        is_note: false,
+    }
+}
+
+/// A key for what other hosts do or show: a note.
+const fn noted(name: &'static str) -> OtherKey {
+    OtherKey {
+        is_note: true,
+        ..other(name, OTHER_HOST)
+    }
+}
+
+const fn hinted(name: &'static str, message: &'static str, hint: &'static str) -> OtherKey {
+    OtherKey {
+        hint: Some(hint),
+        ..other(name, message)
     }
 }
 
 const fn renamed(name: &'static str, hint: &'static str) -> OtherKey {
-    OtherKey {
-        name,
-        message: OTHER_NAME,
-        hint: Some(hint),
-    }
+    hinted(name, OTHER_NAME, hint)
 }
 
 const UNSUPPORTED: &str = "this is not supported by this version and has no effect";
 const OTHER_HOST: &str = "this key is for other hosts and has no effect here";
-const REMOTE_ONLY: &str = "this is for remote servers and has no effect here";
 const OTHER_NAME: &str = "this key has another name here and has no effect";
+const NO_OAUTH: &str = "OAuth is not supported by this version, so this has no effect";
+const TOKEN: &str = "if the server asks for a token, set \"auth\" or \"headers\"";
+const AS_SERVERS: &str = "write each server as an entry of \"mcpServers\"";
 
 /// Keys at the top of a config that are said to have no effect.
 pub(super) const TOP_OTHERS: &[OtherKey] = &[
     other("utcp", UNSUPPORTED),
     other("openapi", UNSUPPORTED),
     other("repair", UNSUPPORTED),
-    other("inputs", UNSUPPORTED),
-    renamed("servers", "rename it to \"mcpServers\""),
     renamed("mcp_servers", "rename it to \"mcpServers\""),
+    renamed("sse_servers", AS_SERVERS),
+    renamed("shttp_servers", AS_SERVERS),
+    renamed("stdio_servers", AS_SERVERS),
+    hinted(
+        "mcp",
+        OTHER_HOST,
+        "servers in it are not read; move them to \"mcpServers\"",
+    ),
+    noted("globalShortcut"),
+    noted("preferences"),
+    noted("projects"),
+    noted("theme"),
+    noted("ui"),
+    noted("general"),
+    noted("security"),
+    noted("selectedAuthType"),
+    noted("dxt"),
 ];
 
 /// Keys of a server that are said to have no effect.
 pub(super) const SERVER_OTHERS: &[OtherKey] = &[
     other("trust", UNSUPPORTED),
-    other("headers", REMOTE_ONLY),
-    other("auth", REMOTE_ONLY),
-    other("oauth", REMOTE_ONLY),
-    other("autoApprove", OTHER_HOST),
-    other("alwaysAllow", OTHER_HOST),
-    other("description", OTHER_HOST),
-    other("name", OTHER_HOST),
-    other("icon", OTHER_HOST),
-    other("iconPath", OTHER_HOST),
-    other("gallery", OTHER_HOST),
-    other("version", OTHER_HOST),
-    other("envFile", OTHER_HOST),
-    other("dev", OTHER_HOST),
+    hinted("oauth", NO_OAUTH, TOKEN),
+    hinted("authProviderType", NO_OAUTH, TOKEN),
+    hinted("authentication", NO_OAUTH, TOKEN),
+    hinted("headersHelper", UNSUPPORTED, TOKEN),
+    hinted(
+        "sandboxEnabled",
+        "this is not supported by this version: the server runs without a sandbox",
+        "give a \"command\" that makes one",
+    ),
+    noted("sandbox"),
+    other("include_tags", UNSUPPORTED),
+    other("exclude_tags", UNSUPPORTED),
+    noted("autoApprove"),
+    noted("alwaysAllow"),
+    noted("alwaysLoad"),
+    noted("description"),
+    noted("displayName"),
+    noted("name"),
+    noted("icon"),
+    noted("iconPath"),
+    noted("gallery"),
+    noted("version"),
+    noted("dev"),
+    noted("keep_alive"),
+    noted("watchPaths"),
+    noted("extensionName"),
+    noted("targetAudience"),
+    noted("targetServiceAccount"),
     renamed("timeoutMs", "use \"timeout\", in seconds"),
     renamed("cmd", "use \"command\""),
     renamed("arguments", "use \"args\""),
     renamed("environment", "use \"env\""),
+    renamed("env_file", "use \"envFile\""),
     renamed("workingDirectory", "use \"cwd\""),
     renamed("working_directory", "use \"cwd\""),
     renamed("working_dir", "use \"cwd\""),
-    renamed("serverUrl", "use \"url\""),
-    renamed("httpUrl", "use \"url\""),
-    renamed("includeTools", "use \"tools\": {\"include\": [\"…\"]}"),
-    renamed("excludeTools", "use \"tools\": {\"exclude\": [\"…\"]}"),
-    renamed("disabledTools", "use \"tools\": {\"exclude\": [\"…\"]}"),
+    renamed("api_key", "use \"auth\""),
+    renamed("apiKey", "use \"auth\""),
 ];
+
+/// Says which keys of a server are for the other kind of server.
+pub(super) fn warn_misplaced(table: &Table<'_>, is_remote: bool, warnings: &mut Warnings) {
+    let (misplaced, message) = match is_remote {
+        true => (
+            STARTED,
+            "this is for servers that are started and has no effect here",
+        ),
+        false => (REMOTE, "this is for remote servers and has no effect here"),
+    };
+    for key in misplaced {
+        if let Some(field) = table.get(key) {
+            warnings.add(|| field.problem(message));
+        }
+    }
+}
 
 /// Warns of each key that has no effect, with the known key nearest to it.
 pub(super) fn warn_unknown<'n>(
@@ -112,14 +240,18 @@ pub(super) fn warn_unknown<'n>(
         if known.clone().into_iter().any(|known| known == key) {
             continue;
         }
-        warnings.add(|| {
-            if let Some(other) = others.iter().find(|other| other.name == key) {
-                let problem = field.problem(other.message);
-                return match other.hint {
-                    Some(hint) => problem.with_hint(hint),
-                    None => problem,
-                };
+        if let Some(other) = others.iter().find(|other| other.name == key) {
+            let problem = || match other.hint {
+                Some(hint) => field.problem(other.message).with_hint(hint),
+                None => field.problem(other.message),
+            };
+            match other.is_note {
+                true => warnings.note(problem),
+                false => warnings.add(problem),
             }
+            continue;
+        }
+        warnings.add(|| {
             let problem = field.problem("this key is unknown and has no effect");
             match nearest(key, known.clone()) {
                 Some(near) => problem.with_hint(did_you_mean(near)),

@@ -18,13 +18,17 @@
 //! ```
 
 mod bounds;
+mod dialect;
+mod dotenv;
 mod environment;
 mod expand;
 mod field;
 mod file;
 mod filter;
+mod inputs;
 mod keys;
 mod problem;
+mod remote;
 mod resolved;
 mod schema;
 mod secrets;
@@ -32,12 +36,15 @@ mod server_line;
 mod show;
 mod source;
 mod stdio;
+mod surroundings;
 mod toolbox;
 
 pub use environment::Environment;
 pub use file::find;
 pub use filter::ToolFilter;
+pub use inputs::{AskInput, Input, InputOption};
 pub use problem::Problem;
+pub use remote::{ProxyChoice, RemoteConfig, RemoteKind, TlsFiles};
 pub use resolved::{Resolved, ToolSpec};
 pub use schema::schema;
 pub use stdio::StdioServer;

@@ -130,6 +130,7 @@ pub(super) fn member_path(parent: &str, key: &str) -> String {
 pub(super) struct Warnings {
     kept: Vec<Problem>,
     left_out: usize,
+    notes: Vec<Problem>,
 }
 
 impl Warnings {
@@ -145,13 +146,20 @@ impl Warnings {
         }
     }
 
-    /// All that was kept, and one more that counts the others.
-    pub(super) fn finish(mut self) -> Vec<Problem> {
+    /// Adds what is worth knowing and surprises nobody; at most [`Warnings::MOST`] are kept.
+    pub(super) fn note(&mut self, note: impl FnOnce() -> Problem) {
+        if self.notes.len() < Self::MOST {
+            self.notes.push(note());
+        }
+    }
+
+    /// All that was kept, with one more that counts the others; and the notes.
+    pub(super) fn finish(mut self) -> (Vec<Problem>, Vec<Problem>) {
         if self.left_out > 0 {
             let file = self.kept.first().and_then(|first| first.file.clone());
             let more = format!("{} more warnings are not shown", self.left_out);
             self.kept.push(Problem::new(more).in_file(file));
         }
-        self.kept
+        (self.kept, self.notes)
     }
 }

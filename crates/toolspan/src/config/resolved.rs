@@ -9,16 +9,18 @@ use toolspan_core::guard::{Limits, Timeouts};
 
 use super::Environment;
 use super::bounds::{Bounds, BoundsScope};
+use super::dialect;
 use super::field::{Field, Table};
 use super::file;
+use super::inputs::{AskInput, Inputs};
 use super::keys::{self, warn_unknown};
 use super::problem::{Problem, Warnings};
 use super::server_line;
 use super::source::Source;
-use super::stdio::Surroundings;
+use super::surroundings::Surroundings;
 use super::toolbox::{EntryReader, ToolboxConfig};
 
-/// Most entries of `mcpServers` and of `tools`.
+/// Most entries of `tools`.
 const MOST: usize = 1_000;
 
 /// A config with everything worked out that can be before something is started.
@@ -39,6 +41,9 @@ pub struct Resolved {
     pub timeouts: Timeouts,
     /// What is odd but stops nothing; at most a hundred and one.
     pub warnings: Vec<Problem>,
+    /// What is worth knowing when a config is checked, and surprises nobody when it is used: keys
+    /// of other hosts, packages without a version. At most a hundred.
+    pub notes: Vec<Problem>,
     /// The file it came from, as the caller named it.
     pub source: Option<PathBuf>,
 }
@@ -82,12 +87,19 @@ impl Resolved {
     /// whole, and when it asks for what must not be passed over (`policy`). A bad entry of
     /// `mcpServers` or `tools` is no failure: it is in the result.
     pub fn from_file(path: &Path, environment: &Environment) -> Result<Self> {
+        Self::from_file_asking(path, environment, &())
+    }
+
+    /// As [`Resolved::from_file`], and asks for the inputs that texts refer to (`${input:id}`) and
+    /// that no variable gives: each once, and none for a server that is switched off.
+    pub fn from_file_asking(
+        path: &Path,
+        environment: &Environment,
+        asker: &dyn AskInput,
+    ) -> Result<Self> {
         let text = file::read(path, environment)?;
         let absolute = environment.absolute(path);
-        let surroundings = Surroundings {
-            environment,
-            folder: absolute.parent(),
-        };
+        let surroundings = Surroundings::of_file(&absolute, environment).asking(asker);
         Ok(Self::read(&Source::new(Some(path), &text), surroundings)?)
     }
 
@@ -98,10 +110,7 @@ impl Resolved {
             return Err(super::source::too_deep().into());
         }
         let text = value.to_string();
-        let surroundings = Surroundings {
-            environment,
-            folder: environment.current_dir(),
-        };
+        let surroundings = Surroundings::of_value(environment);
         Ok(Self::read(&Source::new(None, &text), surroundings)?)
     }
 
@@ -145,7 +154,7 @@ impl Resolved {
             .map_err(|problem| problem.with_hint("a config is an object: {\"mcpServers\": {…}}"))?;
         let mut warnings = Warnings::default();
         resolved.read_top(&table, surroundings, &mut warnings)?;
-        resolved.warnings = warnings.finish();
+        (resolved.warnings, resolved.notes) = warnings.finish();
         Ok(resolved)
     }
 
@@ -155,24 +164,25 @@ impl Resolved {
         surroundings: Surroundings<'_>,
         warnings: &mut Warnings,
     ) -> Result<(), Problem> {
-        refuse_policy(table)?;
-        let known = keys::TOP.iter().copied().chain(["$schema", "policy"]);
-        warn_unknown(table, known, keys::TOP_OTHERS, warnings);
         let mut bounds = Bounds::default();
-        bounds.read(table, BoundsScope::Host, warnings)?;
-        if let Some(servers) = table.get("mcpServers") {
-            let servers = servers.table()?;
-            servers.field().refuse_over(MOST, servers.len())?;
-            let mut reader = EntryReader {
-                bounds: &bounds,
-                surroundings,
-                warnings,
-            };
-            self.toolboxes = servers
-                .entries()
-                .map(|(key, field)| reader.read(key, &field))
-                .collect();
+        let mut inputs = Inputs::none(&surroundings);
+        if !dialect::is_flat(table) {
+            refuse_policy(table)?;
+            let known = keys::TOP.iter().copied().chain([keys::SCHEMA, "policy"]);
+            warn_unknown(table, known, keys::TOP_OTHERS, warnings);
+            bounds.read(table, BoundsScope::Host, warnings)?;
+            if let Some(described) = table.get("inputs") {
+                inputs.read(&described, warnings)?;
+            }
         }
+        let entries = dialect::entries(table)?;
+        let mut reader = EntryReader {
+            bounds: &bounds,
+            surroundings,
+            inputs: &inputs,
+            warnings,
+        };
+        self.toolboxes = entries.iter().map(|entry| reader.read(entry)).collect();
         if let Some(tools) = table.get("tools") {
             self.read_tools(&tools, warnings)?;
         }

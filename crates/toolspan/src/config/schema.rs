@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use toolspan_core::guard::{Limits, Timeouts};
 
 use super::bounds::{LIMITS, LONGEST, TIMEOUTS};
+use super::keys::{ADDRESSES, OVER_HTTP, STDIO};
 
 /// The JSON Schema of a config file, for editors and for `config schema`.
 ///
@@ -15,11 +16,12 @@ pub fn schema() -> Value {
         "type": ["object", "null"],
         "properties": {
             "$schema": {"type": "string"},
-            "mcpServers": {
-                "description": "The toolboxes by their keys",
-                "type": ["object", "null"],
-                "propertyNames": {"minLength": 1, "maxLength": 200, "not": {"const": "native"}},
-                "additionalProperties": {"$ref": "#/$defs/server"},
+            "mcpServers": servers("The toolboxes by their keys"),
+            "servers": servers("The same, as VS Code names it"),
+            "inputs": {
+                "description": "Values that a person gives, for ${input:id}",
+                "type": ["array", "null"],
+                "items": {"$ref": "#/$defs/input"},
             },
             "tools": {
                 "description": "The native tools to add",
@@ -31,64 +33,178 @@ pub fn schema() -> Value {
             "timeouts": timeouts(),
             "policy": {"description": "Not supported by this version", "type": "null"},
         },
-        "$defs": {"server": server(), "tool": tool(), "patterns": patterns()},
+        "$defs": {
+            "server": server(),
+            "input": input(),
+            "tool": tool(),
+            "patterns": patterns(),
+            "names": names(),
+        },
+    })
+}
+
+fn servers(description: &str) -> Value {
+    json!({
+        "description": description,
+        "type": ["object", "null"],
+        "propertyNames": {"minLength": 1, "maxLength": 200, "not": {"const": "native"}},
+        "additionalProperties": {"$ref": "#/$defs/server"},
     })
 }
 
 fn server() -> Value {
+    let mut properties = started();
+    properties.extend(remote());
+    properties.extend(any_server());
+    let spelled = |spellings: &[&str]| {
+        let spellings = spellings.iter().copied().map(Value::from);
+        json!({"enum": spellings.chain([Value::Null]).collect::<Vec<_>>()})
+    };
+    let (stdio, http) = (spelled(&STDIO), spelled(&OVER_HTTP));
+    let address = |key: &str| json!({"required": [key], "properties": {key: {"type": "string"}}});
     json!({
         "type": "object",
-        "required": ["command"],
-        "properties": {
-            "command": {
-                "description": "The program to start: a name or a path, one word, no variables",
-                "type": "string",
-                "minLength": 1,
+        // Exactly one: a server is started, or it is connected to. `null` counts as absent.
+        "oneOf": [
+            {
+                "required": ["command"],
+                "properties": {"command": {"type": "string"}, "transport": stdio, "type": stdio},
             },
-            "args": {
-                "description": "Its arguments; ${VAR} and ${VAR:-default} are filled in",
-                "type": ["array", "null"],
-                "items": {"type": "string"},
+            {
+                "anyOf": ADDRESSES.map(address),
+                "properties": {"transport": http, "type": http},
             },
-            "env": {
-                "description": "Variables set for it; ${VAR} and ${VAR:-default} are filled in",
-                "type": ["object", "null"],
-                "propertyNames": {"pattern": "^[^=]+$"},
-                "additionalProperties": {"type": "string"},
+        ],
+        "properties": properties,
+    })
+}
+
+/// The keys of a server that is started.
+fn started() -> Map<String, Value> {
+    members(json!({
+        "command": {
+            "description": "The program to start: a name or a path, one word; of variables, \
+                ${workspaceFolder} and ${userHome} are filled in",
+            "type": ["string", "null"],
+            "minLength": 1,
+        },
+        "args": {
+            "description": "Its arguments; ${VAR} and ${VAR:-default} are filled in",
+            "type": ["array", "null"],
+            "items": {"type": "string"},
+        },
+        "env": {
+            "description": "Variables set for it; ${VAR} and ${VAR:-default} are filled in",
+            "type": ["object", "null"],
+            "propertyNames": {"pattern": "^[^=]+$"},
+            "additionalProperties": {"type": "string"},
+        },
+        "envFile": path("A file of NAME=value lines; env wins over it"),
+        "cwd": path("Its directory; a relative one starts from the config's folder"),
+        "inherit_env": inherit_env(),
+    }))
+}
+
+/// The keys of a server that is reached over HTTP.
+fn remote() -> Map<String, Value> {
+    let url = |description: &str| json!({"description": description, "type": ["string", "null"], "minLength": 1});
+    members(json!({
+        "url": url("Its address, http or https; ${VAR} and ${VAR:-default} are filled in"),
+        "serverUrl": url("Another name of url"),
+        "serverURL": url("Another name of url"),
+        "httpUrl": url("Its address, spoken to in streamable HTTP"),
+        "headers": {
+            "description": "Headers of each request; ${VAR} and ${VAR:-default} are filled in",
+            "type": ["object", "null"],
+            "propertyNames": {"pattern": "^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"},
+            "additionalProperties": {"type": "string"},
+        },
+        "auth": {
+            "description": "The token that is sent as Authorization: Bearer",
+            "type": ["string", "null"],
+            "not": {"const": "oauth"},
+        },
+        "tls": {
+            "description": "What TLS needs beside what the system trusts",
+            "type": ["object", "null"],
+            "properties": {
+                "ca": path("PEM file of certificates to trust, too"),
+                "cert": path("PEM file of the certificate that is shown"),
+                "key": path("PEM file of the key to it, unless it is in cert"),
+                "insecure": flag("Whether any certificate is taken: nothing protects what is sent", false),
             },
-            "cwd": {
-                "description": "Its directory; a relative one starts from the config's folder",
-                "type": ["string", "null"],
-                "minLength": 1,
-            },
-            "inherit_env": inherit_env(),
-            "transport": transport(),
-            "type": transport(),
-            "url": {"description": "Not supported by this version", "type": "null"},
-            "required": flag("Whether the host fails when this toolbox does", false),
-            "disabled": flag("Whether the toolbox is left out", false),
-            "enabled": flag("The opposite of disabled", true),
-            "prefix": {
-                "description": "What stands before its tools' names in place of the key",
-                "type": ["string", "null"],
-                "maxLength": 64,
-            },
-            "timeout": timeout(),
-            "timeouts": timeouts(),
-            "limits": limits(),
-            "max_in_flight": number("integer", "Same as limits.max_in_flight", 1_000_000.0),
-            "tools": {
-                "description": "Which of its tools are taken, by their own names",
-                "anyOf": [
-                    {"$ref": "#/$defs/patterns"},
-                    {
-                        "type": "object",
-                        "properties": {
-                            "include": {"$ref": "#/$defs/patterns"},
-                            "exclude": {"$ref": "#/$defs/patterns"},
-                        },
+        },
+        "proxy": {
+            "description": "The URL of a proxy, or false for none; else what HTTPS_PROXY and so on say",
+            "anyOf": [{"type": ["string", "null"]}, {"const": false}],
+        },
+        "sse_read_timeout": number("number", "Another name of timeouts.idle", LONGEST),
+    }))
+}
+
+/// The keys of every server.
+fn any_server() -> Map<String, Value> {
+    members(json!({
+        "transport": transport(),
+        "type": transport(),
+        "required": flag("Whether the host fails when this toolbox does", false),
+        "disabled": flag("Whether the toolbox is left out", false),
+        "enabled": flag("The opposite of disabled", true),
+        "prefix": {
+            "description": "What stands before its tools' names in place of the key",
+            "type": ["string", "null"],
+            "maxLength": 64,
+        },
+        "timeout": number(
+            "number",
+            "Seconds for timeouts.connect and timeouts.total, raises timeouts.idle to it; over 3600 \
+             it is in milliseconds, as other programs write it",
+            LONGEST * 1_000.0,
+        ),
+        "timeouts": timeouts(),
+        "limits": limits(),
+        "max_in_flight": number("integer", "Same as limits.max_in_flight", 1_000_000.0),
+        "tools": {
+            "description": "Which of its tools are taken, by their own names",
+            "anyOf": [
+                {"$ref": "#/$defs/patterns"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "include": {"$ref": "#/$defs/patterns"},
+                        "exclude": {"$ref": "#/$defs/patterns"},
                     },
-                ],
+                },
+            ],
+        },
+        "includeTools": {"$ref": "#/$defs/names"},
+        "excludeTools": {"$ref": "#/$defs/names"},
+        "disabledTools": {"$ref": "#/$defs/names"},
+    }))
+}
+
+/// The members of an object that is written down above.
+fn members(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "required": ["id"],
+        "properties": {
+            "type": {"enum": ["promptString", "pickString", "command", null]},
+            "id": {"description": "What ${input:id} refers to it by", "type": "string", "minLength": 1},
+            "description": {"description": "What is asked", "type": ["string", "null"]},
+            "password": flag("Whether what is typed must not be shown", false),
+            "default": {"description": "What an empty answer stands for", "type": ["string", "null"]},
+            "options": {
+                "description": "What can be chosen from",
+                "type": ["array", "null"],
+                "items": {"anyOf": [{"type": "string"}, {"type": "object", "required": ["value"]}]},
             },
         },
     })
@@ -113,6 +229,18 @@ fn patterns() -> Value {
     })
 }
 
+fn names() -> Value {
+    json!({
+        "description": "Names of tools, letter by letter",
+        "type": ["array", "null"],
+        "items": {"type": "string", "minLength": 1},
+    })
+}
+
+fn path(description: &str) -> Value {
+    json!({"description": description, "type": ["string", "null"], "minLength": 1})
+}
+
 fn inherit_env() -> Value {
     json!({
         "description": "Which variables of the environment it gets: a safe few, none, all, or these",
@@ -125,7 +253,11 @@ fn inherit_env() -> Value {
 }
 
 fn transport() -> Value {
-    json!({"description": "How it is talked to", "enum": ["stdio", null]})
+    json!({
+        "description": "How it is talked to: stdio, http (streamable HTTP) or sse; absent, a URL is \
+            tried as http, then as sse",
+        "type": ["string", "null"],
+    })
 }
 
 fn flag(description: &str, default: bool) -> Value {

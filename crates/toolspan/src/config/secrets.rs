@@ -66,6 +66,13 @@ impl<'a> Hider<'a> {
         Self { secrets, redactor }
     }
 
+    /// As [`new`](Self::new), and hides what URLs show, whether it is known as a secret or not.
+    pub(super) fn of_urls(secrets: &'a [Secret]) -> Self {
+        let hider = Self::new(secrets);
+        let redactor = hider.redactor.hiding_urls();
+        Self { secrets, redactor }
+    }
+
     /// A text as it may be shown.
     pub(super) fn hide(&self, text: &str) -> String {
         let mut values = self.secrets.iter().map(Secret::reveal);

@@ -1,5 +1,7 @@
 //! How is a resolved config shown, with its secrets hidden?
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Limits, Timeouts};
@@ -7,6 +9,7 @@ use toolspan_io::process::InheritEnv;
 
 use super::bounds::{LIMITS, TIMEOUTS};
 use super::problem::Problem;
+use super::remote::{ProxyChoice, RemoteConfig, RemoteKind};
 use super::resolved::{Resolved, ToolSpec};
 use super::secrets::{HIDDEN, Hider, hide_members};
 use super::stdio::StdioServer;
@@ -27,6 +30,7 @@ impl Resolved {
             "limits": limits(&self.limits),
             "timeouts": timeouts(&self.timeouts),
             "errors": self.broken_tools.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            "notes": self.notes.iter().map(Problem::to_json).collect::<Vec<_>>(),
             "warnings": self.warnings.iter().map(Problem::to_json).collect::<Vec<_>>(),
         })
     }
@@ -35,6 +39,7 @@ impl Resolved {
 fn shown(toolbox: &ToolboxConfig) -> Value {
     let mut members = match &toolbox.transport {
         Ok(Transport::Stdio(stdio)) => server(stdio),
+        Ok(Transport::Remote(server)) => remote(server),
         Err(problem) => Map::from_iter([("error".to_owned(), problem.to_json())]),
     };
     let mut add = |key: &str, value| members.insert(key.to_owned(), value);
@@ -79,6 +84,47 @@ fn server(server: &StdioServer) -> Map<String, Value> {
                 .into(),
         ),
         ("inherit_env".to_owned(), inherit(&server.inherit_env)),
+    ])
+}
+
+/// Values of headers are secrets, all of them.
+fn remote(server: &RemoteConfig) -> Map<String, Value> {
+    let hider = Hider::of_urls(&server.secrets);
+    let hidden = |name: &String| (name.clone(), Value::from(HIDDEN));
+    let headers = server.headers.iter().map(|(name, _)| hidden(name));
+    let transport = match server.kind {
+        RemoteKind::StreamableHttp => "http".into(),
+        RemoteKind::Sse => "sse".into(),
+        RemoteKind::Auto => Value::Null,
+    };
+    let proxy = match &server.proxy {
+        ProxyChoice::Url(url) => hider.hide(url.reveal()).into(),
+        ProxyChoice::Direct => false.into(),
+        ProxyChoice::Environment => Value::Null,
+    };
+    let path = |path: &Option<PathBuf>| -> Value {
+        let path = path.as_ref().map(|path| path.to_string_lossy());
+        path.map(|path| hider.hide(&path)).into()
+    };
+    let tls = &server.tls;
+    Map::from_iter([
+        ("transport".to_owned(), transport),
+        ("url".to_owned(), hider.hide(server.url.as_str()).into()),
+        ("headers".to_owned(), Value::Object(headers.collect())),
+        (
+            "auth".to_owned(),
+            server.auth.as_ref().map(|_| HIDDEN).into(),
+        ),
+        (
+            "tls".to_owned(),
+            json!({
+                "ca": path(&tls.ca),
+                "cert": path(&tls.cert),
+                "key": path(&tls.key),
+                "insecure": tls.insecure,
+            }),
+        ),
+        ("proxy".to_owned(), proxy),
     ])
 }
 

@@ -8,11 +8,14 @@ use toolspan_core::guard::secret::names_a_secret;
 use toolspan_io::process::{COOKIE_VARIABLE, InheritEnv};
 
 use super::Environment;
+use super::dotenv;
 use super::expand;
 use super::field::{Field, Table};
+use super::file;
 use super::keys::{did_you_mean, nearest};
 use super::problem::{Problem, member_path};
 use super::secrets::Collected;
+use super::surroundings::{Filling, Surroundings};
 
 /// Most arguments of a server. What is looked for in each grows with their number.
 const MOST_ARGUMENTS: usize = 4_096;
@@ -107,75 +110,79 @@ impl fmt::Debug for StdioServer {
     }
 }
 
-/// From what a server's texts are filled in.
-#[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
-    pub(super) environment: &'a Environment,
-    /// Where relative directories start; the config's folder.
-    pub(super) folder: Option<&'a Path>,
-}
-
 /// Reads the keys of a server that is started. `command` is its member of that name.
 pub(super) fn read(
     table: &Table<'_>,
     command: &Field<'_>,
-    surroundings: Surroundings<'_>,
+    filling: &mut Filling<'_, '_>,
 ) -> Result<StdioServer, Problem> {
-    let Surroundings {
-        environment,
-        folder,
-    } = surroundings;
-    let mut secrets = Collected::default();
-    let mut server = StdioServer::new(read_command(command, environment)?);
+    let mut server = StdioServer::new(read_command(command, &filling.surroundings)?);
     if let Some(args) = table.get("args") {
         for arg in args.items()? {
             args.refuse_over(MOST_ARGUMENTS, server.args.len() + 1)?;
-            server
-                .args
-                .push(filled_in(&arg, environment, &mut secrets)?);
+            server.args.push(filling.text(&arg)?);
         }
     }
     if let Some(env) = table.get("env") {
-        let env = env.table()?;
-        env.field().refuse_over(MOST_VARIABLES, env.len())?;
-        for (name, value) in env.entries() {
-            let value = value.named(variable_path(env.field().path(), name));
-            check_name(name).map_err(|message| value.problem(message))?;
-            let text = filled_in(&value, environment, &mut secrets)?;
-            server.env.push((name.to_owned(), text));
-        }
+        server.env = read_env(&env, filling)?;
+    }
+    if let Some(path) = table.get("envFile") {
+        let own = std::mem::take(&mut server.env);
+        let is_own = |name: &str| own.iter().any(|(known, _)| known == name);
+        server.env = read_env_file(&path, filling)?;
+        server.env.retain(|(name, _)| !is_own(name));
+        server.env.extend(own);
     }
     if let Some(cwd) = table.get("cwd") {
-        let path = filled_in(&cwd, environment, &mut secrets)?;
-        if path.is_empty() {
-            return Err(cwd.problem("the path of the folder is empty"));
-        }
-        let path = PathBuf::from(path);
-        server.cwd = Some(folder.map_or_else(|| path.clone(), |folder| folder.join(&path)));
+        server.cwd = Some(filling.path(&cwd, "folder")?);
     }
     if let Some(inherit) = table.get("inherit_env") {
         server.inherit_env = read_inherit(&inherit)?;
     }
-    server.add_secrets_by_name(&mut secrets);
-    add_inherited(&server.inherit_env, environment, &mut secrets);
-    server.secrets = secrets.finish();
+    let secrets = &mut filling.secrets;
+    server.add_secrets_by_name(secrets);
+    add_inherited(
+        &server.inherit_env,
+        filling.surroundings.environment,
+        secrets,
+    );
+    server.secrets = std::mem::take(secrets).finish();
     Ok(server)
 }
 
-fn filled_in(
-    field: &Field<'_>,
-    environment: &Environment,
-    secrets: &mut Collected,
-) -> Result<String, Problem> {
-    let expanded = expand::field(field, environment)?;
-    for secret in &expanded.secrets {
-        secrets.add(secret);
+fn read_env(
+    env: &Field<'_>,
+    filling: &mut Filling<'_, '_>,
+) -> Result<Vec<(String, String)>, Problem> {
+    let table = env.table()?;
+    env.refuse_over(MOST_VARIABLES, table.len())?;
+    let mut variables = Vec::new();
+    for (name, value) in table.entries() {
+        let value = value.named(variable_path(env.path(), name));
+        check_name(name).map_err(|message| value.problem(message))?;
+        variables.push((name.to_owned(), filling.value(&value)?));
     }
-    Ok(expanded.text)
+    Ok(variables)
+}
+
+/// The variables of the file that `envFile` names. Any of them may be a secret, so all are.
+fn read_env_file(
+    field: &Field<'_>,
+    filling: &mut Filling<'_, '_>,
+) -> Result<Vec<(String, String)>, Problem> {
+    let path = filling.path(field, "file")?;
+    let text = file::read_at_most(dotenv::LARGEST, &path, filling.surroundings.environment)
+        .map_err(|problem| field.problem(problem.message))?;
+    let variables = dotenv::parse(&text).map_err(|error| field.problem(error.to_string()))?;
+    for (name, value) in &variables {
+        check_name(name).map_err(|message| field.problem(message))?;
+        filling.secrets.add(value);
+    }
+    Ok(variables)
 }
 
 /// The program. Its text is not repeated in problems, since whole command lines end up here.
-fn read_command(field: &Field<'_>, environment: &Environment) -> Result<String, Problem> {
+fn read_command(field: &Field<'_>, surroundings: &Surroundings<'_>) -> Result<String, Problem> {
     const SPLIT: &str = "put the program in \"command\" and the rest in \"args\"";
     if field.is_list() {
         return Err(field.wrong_type("a string").with_hint(SPLIT));
@@ -187,17 +194,22 @@ fn read_command(field: &Field<'_>, environment: &Environment) -> Result<String, 
     if command.contains('\0') {
         return Err(field.problem("there is a NUL character in the text"));
     }
-    if command.contains("${") {
-        return Err(field.problem("variables are not filled in here").with_hint(
-            "write the program's name or path; variables work in \"args\" and \"env\"",
-        ));
-    }
-    if command.contains(char::is_whitespace) && !is_program(command, environment) {
+    // A plain `$` was never special in here and stays as it is.
+    let command = match command.contains("${") {
+        true => {
+            expand::program(command, surroundings)
+                .map_err(|error| error.at(field))?
+                .text
+        }
+        false => command.to_owned(),
+    };
+    let environment = surroundings.environment;
+    if command.contains(char::is_whitespace) && !is_program(&command, environment) {
         let message =
             "there is no program of this name; a command is one word, and no shell reads it";
         return Err(field.problem(message).with_hint(SPLIT));
     }
-    Ok(command.to_owned())
+    Ok(command)
 }
 
 /// Whether a file of this name is where a program is looked for.

@@ -4,16 +4,19 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::name::{LONGEST, NATIVE, is_plain_key, sanitised, toolbox_prefix};
 
 use super::bounds::{Bounds, BoundsScope};
+use super::dialect::{Dialect, Entry};
 use super::field::{Field, Table};
 use super::filter::ToolFilter;
+use super::inputs::Inputs;
 use super::keys::{self, did_you_mean, nearest, warn_unknown};
 use super::problem::{Problem, Warnings, quoted};
-use super::stdio::{self, StdioServer, Surroundings};
+use super::remote::{self, RemoteConfig, RemoteKind};
+use super::secrets::Collected;
+use super::stdio::{self, StdioServer};
+use super::surroundings::{Filling, Surroundings};
 
 /// Longest key of a toolbox, in characters.
 const LONGEST_KEY: usize = 200;
-/// What is said about a server that is not started here.
-const REMOTE: &str = "remote servers are not supported by this version";
 
 /// One toolbox of the config, in the order of the config.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +46,18 @@ pub struct ToolboxConfig {
 pub enum Transport {
     /// A process that is started and talked to over its standard input and output.
     Stdio(StdioServer),
+    /// A server that is reached over HTTP.
+    Remote(RemoteConfig),
 }
 
 impl ToolboxConfig {
     /// A toolbox that is reached so, with the default limits and timeouts.
     pub fn new(key: impl Into<String>, transport: Transport) -> Self {
-        Self::with_bounds(key.into(), Bounds::default(), Ok(transport))
+        let mut bounds = Bounds::default();
+        if matches!(transport, Transport::Remote(_)) {
+            bounds.for_remote();
+        }
+        Self::with_bounds(key.into(), bounds, Ok(transport))
     }
 
     fn with_bounds(key: String, bounds: Bounds, transport: Result<Transport, Problem>) -> Self {
@@ -65,18 +74,20 @@ impl ToolboxConfig {
     }
 }
 
-/// Reads entries of `mcpServers`.
+/// Reads the servers of a config.
 pub(super) struct EntryReader<'a> {
     /// The limits and timeouts that hold for all.
     pub(super) bounds: &'a Bounds,
     pub(super) surroundings: Surroundings<'a>,
+    pub(super) inputs: &'a Inputs<'a>,
     pub(super) warnings: &'a mut Warnings,
 }
 
 impl EntryReader<'_> {
     /// Reads one entry. Whatever is wrong in it ends up in `transport`; the rest is still read, so
     /// that a broken toolbox that is `required` or `disabled` stays so.
-    pub(super) fn read(&mut self, key: &str, field: &Field<'_>) -> ToolboxConfig {
+    pub(super) fn read(&mut self, entry: &Entry<'_>) -> ToolboxConfig {
+        let (key, field) = (entry.key, &entry.field);
         let mut bounds = self.bounds.clone();
         let table = match field.table() {
             Ok(table) => table,
@@ -92,28 +103,64 @@ impl EntryReader<'_> {
         );
         let mut first = First::default();
         first.keep(check_key(key, field));
-        let transport = first.keep(read_transport(&table, self.surroundings));
+        let disabled = first.keep(read_disabled(&table)).unwrap_or_default();
+        let transport = first.keep(self.transport(&table, entry.dialect, !disabled));
+        if matches!(transport, Some(Transport::Remote(_))) {
+            bounds.for_remote();
+        }
         first.keep(bounds.read(&table, BoundsScope::Toolbox, self.warnings));
-        let filter = table
-            .get("tools")
-            .map(|tools| ToolFilter::read(&tools, self.warnings));
         let toolbox = ToolboxConfig {
             key: key.to_owned(),
             prefix: first.keep(self.prefix(&table)).flatten(),
-            disabled: first.keep(read_disabled(&table)).unwrap_or_default(),
+            disabled,
             required: first
                 .keep(read_flag(&table, "required"))
                 .flatten()
                 .unwrap_or_default(),
             limits: bounds.limits,
             timeouts: bounds.timeouts,
-            filter: first.keep(filter.transpose()).flatten().unwrap_or_default(),
+            filter: first.keep(self.filter(&table)).unwrap_or_default(),
             transport: first.or(transport, field),
         };
         if toolbox.prefix.is_none() && toolbox.transport.is_ok() {
             self.warn_of_prefix(key, field);
         }
         toolbox
+    }
+
+    fn transport(
+        &mut self,
+        table: &Table<'_>,
+        dialect: Dialect,
+        may_ask: bool,
+    ) -> Result<Transport, Problem> {
+        let mut filling = Filling {
+            surroundings: self.surroundings,
+            inputs: self.inputs,
+            may_ask,
+            secrets: Collected::default(),
+            warnings: self.warnings,
+        };
+        let transport = match reached(table, dialect)? {
+            Reached::Command(command) => {
+                stdio::read(table, &command, &mut filling).map(Transport::Stdio)
+            }
+            Reached::Url(url, kind) => {
+                remote::read(table, &url, kind, &mut filling).map(Transport::Remote)
+            }
+        }?;
+        let is_remote = matches!(transport, Transport::Remote(_));
+        keys::warn_misplaced(table, is_remote, self.warnings);
+        Ok(transport)
+    }
+
+    fn filter(&mut self, table: &Table<'_>) -> Result<ToolFilter, Problem> {
+        let mut filter = match table.get("tools") {
+            Some(tools) => ToolFilter::read(&tools, self.warnings)?,
+            None => ToolFilter::default(),
+        };
+        filter.read_names(table)?;
+        Ok(filter)
     }
 
     fn prefix(&mut self, table: &Table<'_>) -> Result<Option<String>, Problem> {
@@ -208,41 +255,104 @@ fn read_disabled(table: &Table<'_>) -> Result<bool, Problem> {
     }
 }
 
+/// How a server is reached, by the keys that its entry has.
+enum Reached<'a> {
+    Command(Field<'a>),
+    Url(Field<'a>, RemoteKind),
+}
+
+fn reached<'a>(table: &Table<'a>, dialect: Dialect) -> Result<Reached<'a>, Problem> {
+    let declared = read_declared(table)?;
+    let (command, url) = (table.path_of("command"), table.path_of("url"));
+    match (table.get("command"), read_address(table)?) {
+        (Some(_), Some((key, at))) => Err(at
+            .named(table.field().path().to_owned())
+            .problem(format!("both {command} and {} are set", table.path_of(key)))
+            .with_hint("keep one: a command is started, a URL is connected to")),
+        (None, None) => {
+            let message = format!("neither {command} nor {url} is set");
+            Err(table
+                .field()
+                .problem(message)
+                .with_hint(missing_hint(table)))
+        }
+        (None, Some((key, at))) => match declared {
+            Some((Declared::Stdio, field)) => Err(field
+                .problem("a server with a URL is not started")
+                .with_hint("remove this, or set \"http\" or \"sse\"")),
+            Some((Declared::Sse, field)) if key == "httpUrl" => Err(field
+                .problem("\"httpUrl\" is the address of streamable HTTP")
+                .with_hint("name the address \"url\", or remove this")),
+            declared => {
+                let kind = declared.map(|(declared, _)| declared);
+                Ok(Reached::Url(at, kind_of(kind, key, dialect)))
+            }
+        },
+        (Some(command), None) => match declared {
+            Some((Declared::Stdio, _)) | None => Ok(Reached::Command(command)),
+            Some((_, field)) => Err(field
+                .problem("a server with a command is started, not connected to")
+                .with_hint("remove this, or set \"stdio\"")),
+        },
+    }
+}
+
+fn kind_of(declared: Option<Declared>, key: &str, dialect: Dialect) -> RemoteKind {
+    match declared {
+        Some(Declared::Sse) => RemoteKind::Sse,
+        // VS Code tries SSE when a server of this type has no streamable HTTP.
+        Some(Declared::Http) if dialect == Dialect::VsCode => RemoteKind::Auto,
+        Some(Declared::Http) => RemoteKind::StreamableHttp,
+        _ if key == "httpUrl" => RemoteKind::StreamableHttp,
+        _ => RemoteKind::Auto,
+    }
+}
+
+/// What to do about an entry that says neither what to start nor where to connect.
+fn missing_hint(table: &Table<'_>) -> String {
+    let keys = table.entries().map(|(key, _)| key);
+    let unknown = keys.filter(|key| !keys::SERVER.contains(key));
+    let wanted = ["command", "url"];
+    let slip = unknown
+        .filter_map(|key| Some((key, nearest(key, wanted)?)))
+        .next();
+    match slip {
+        Some((slip, near)) => format!("rename {} to {}", quoted(slip), quoted(near)),
+        None => {
+            "set \"command\" to the program to start, or \"url\" to the server's address".to_owned()
+        }
+    }
+}
+
+/// The address under whichever key it has; several must be the same.
+fn read_address<'a>(table: &Table<'a>) -> Result<Option<(&'static str, Field<'a>)>, Problem> {
+    let mut found: Option<(&'static str, Field<'a>)> = None;
+    for key in keys::ADDRESSES {
+        let Some(field) = table.get(key) else {
+            continue;
+        };
+        match &found {
+            None => found = Some((key, field)),
+            Some((_, first)) if first.text()? == field.text()? => {}
+            Some((first, _)) => {
+                let (first, second) = (table.path_of(first), table.path_of(key));
+                return Err(field
+                    .problem(format!("{first} and {second} are different addresses"))
+                    .with_hint("keep one"));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// What `transport` or `type` says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Declared {
     Stdio,
+    Http,
+    Sse,
+    /// Over HTTP, one way or the other.
     Remote,
-}
-
-fn read_transport(table: &Table<'_>, surroundings: Surroundings<'_>) -> Result<Transport, Problem> {
-    let declared = read_declared(table)?;
-    let (command, url) = (table.path_of("command"), table.path_of("url"));
-    match (table.get("command"), table.get("url")) {
-        (Some(_), Some(at)) => Err(at
-            .named(table.field().path().to_owned())
-            .problem(format!("both {command} and {url} are set"))
-            .with_hint("keep one: a command is started, a URL is connected to")),
-        (None, None) => {
-            let message = format!("neither {command} nor {url} is set");
-            let keys = table.entries().map(|(key, _)| key);
-            let mut unknown = keys.filter(|key| !keys::SERVER.contains(key));
-            let slip = unknown.find(|key| nearest(key, ["command"]).is_some());
-            Err(table.field().problem(message).with_hint(match slip {
-                Some(slip) => format!("rename {} to \"command\"", quoted(slip)),
-                None => "set \"command\" to the program to start".to_owned(),
-            }))
-        }
-        (None, Some(url)) => Err(url.problem(REMOTE)),
-        (Some(command), None) => match declared {
-            Some((Declared::Remote, field)) => Err(field
-                .problem(REMOTE)
-                .with_hint("a server with a command has the transport \"stdio\"")),
-            Some((Declared::Stdio, _)) | None => {
-                stdio::read(table, &command, surroundings).map(Transport::Stdio)
-            }
-        },
-    }
 }
 
 /// Reads `transport` and its other name `type`, which must agree where both are there.
@@ -264,19 +374,33 @@ fn read_declared<'a>(table: &Table<'a>) -> Result<Option<(Declared, Field<'a>)>,
     }
 }
 
+/// Every spelling that is in use: `streamable-http`, `streamableHttp`, `streamable_http` and so on.
 fn declared(field: &Field<'_>) -> Result<Declared, Problem> {
-    match field.text()? {
-        "stdio" => Ok(Declared::Stdio),
-        "http" | "streamable-http" | "streamableHttp" | "streamable_http" | "shttp" | "sse" => {
-            Ok(Declared::Remote)
-        }
-        other => {
-            let hint = nearest(other, ["stdio"]).map_or_else(
-                || "this version has \"stdio\" alone".to_owned(),
+    let text = field.text()?;
+    let letters: String = text
+        .chars()
+        .filter(|letter| !matches!(letter, '-' | '_' | '+' | ' '))
+        .take(40)
+        .collect();
+    match letters.to_ascii_lowercase().as_str() {
+        "stdio" | "local" => Ok(Declared::Stdio),
+        "http" | "https" | "streamable" | "streamablehttp" | "httpstreamable" | "shttp"
+        | "httpstream" | "httpstreaming" => Ok(Declared::Http),
+        "sse" | "httpsse" | "serversentevents" => Ok(Declared::Sse),
+        "remote" => Ok(Declared::Remote),
+        _ => {
+            // A short word is near to each of these; its first letter says more.
+            let is_like = |near: &&str| {
+                text.to_ascii_lowercase()
+                    .starts_with(near.get(..1).unwrap_or_default())
+            };
+            let near = nearest(text, ["stdio", "http", "sse"]).filter(is_like);
+            let hint = near.map_or_else(
+                || "there are \"stdio\", \"http\" and \"sse\"".to_owned(),
                 did_you_mean,
             );
             Err(field
-                .problem(format!("unknown transport {}", quoted(other)))
+                .problem(format!("unknown transport {}", quoted(text)))
                 .with_hint(hint))
         }
     }

@@ -275,6 +275,14 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
         whole(json!({"command": "a", "timeout": "30", "prefix": "", "autoApprove": ["b"]})),
         whole(json!({"command": "a", "tools": ["a*"], "inherit_env": ["HOME"], "enabled": false})),
         whole(json!({"command": "a", "args": null, "env": null, "tools": null, "type": null})),
+        whole(json!({"command": "a", "url": null, "timeout": 600_000, "excludeTools": ["b"]})),
+        whole(json!({"url": "https://example.com", "command": null, "type": "streamable-http"})),
+        whole(json!({"serverUrl": "https://example.com", "headers": {"X-Key": "a"}, "auth": "b"})),
+        whole(json!({"httpUrl": "http://[::1]:80", "tls": {"insecure": true}, "proxy": false})),
+        json!({
+            "servers": {"x": {"url": "https://example.com/${input:a}", "type": "sse"}},
+            "inputs": [{"type": "pickString", "id": "a", "options": ["b"], "default": "b"}],
+        }),
     ];
     let bad = [
         json!([]),
@@ -292,6 +300,11 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
         whole(json!({"command": "a", "inherit_env": "some"})),
         whole(json!({"command": "a", "transport": "sse"})),
         whole(json!({"command": "a", "url": "https://example.com"})),
+        whole(json!({"url": "https://example.com", "transport": "stdio"})),
+        whole(json!({"url": "https://example.com", "headers": {"a b": "c"}})),
+        whole(json!({"url": "https://example.com", "auth": "oauth"})),
+        whole(json!({"url": "https://example.com", "proxy": true})),
+        json!({"servers": {"x": {}}}),
     ];
     let is_read = |config: &Value| {
         let read = Case::new(config.to_string(), &[]).read();
@@ -319,6 +332,6 @@ fn the_schema_names_each_key_that_has_an_effect() {
     for key in keys_of(&schema["$defs"]["tool"]) {
         assert!(!warned(json!({"tools": [{&key: null}]})), "{key}");
     }
-    assert_eq!(keys_of(&schema["$defs"]["server"]).len(), 17);
-    assert_eq!(keys_of(&schema).len(), 7);
+    assert_eq!(keys_of(&schema["$defs"]["server"]).len(), 29);
+    assert_eq!(keys_of(&schema).len(), 9);
 }

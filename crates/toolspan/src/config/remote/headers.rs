@@ -1,0 +1,122 @@
+//! Which headers may a config set, and what may be in them?
+
+use http::{HeaderName, HeaderValue};
+use toolspan_core::guard::Secret;
+
+use crate::config::field::{Field, Table};
+use crate::config::problem::{Problem, member_path, quoted};
+use crate::config::secrets::Collected;
+use crate::config::surroundings::Filling;
+
+/// Most headers of a server.
+const MOST: usize = 100;
+/// Longest value of a header, in bytes: more than servers take.
+const LONGEST: usize = 32 << 10;
+/// The header that a bearer token is sent in (RFC 6750, section 2.1).
+pub(super) const AUTHORIZATION: &str = "authorization";
+
+/// Headers that the protocol sets itself, and that configs of other programs repeat.
+const SET_ANYWAY: &[&str] = &["accept", "accept-encoding", "content-type"];
+
+/// Headers that belong to the connection or to the protocol: another value would break it, or
+/// speak for somebody else.
+const OWNED: &[&str] = &[
+    "connection",
+    "content-length",
+    "content-encoding",
+    "expect",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Reads a server's `headers`: names in lower case, values filled in.
+pub(super) fn read(
+    field: &Field<'_>,
+    filling: &mut Filling<'_, '_>,
+) -> Result<Vec<(String, Secret)>, Problem> {
+    let table: Table<'_> = field.table()?;
+    field.refuse_over(MOST, table.len())?;
+    let mut headers: Vec<(String, Secret)> = Vec::new();
+    for (name, value) in table.entries() {
+        let value = value.named(header_path(field.path(), name));
+        let name = checked_name(name, &value)?;
+        if SET_ANYWAY.contains(&name.as_str()) {
+            filling
+                .warnings
+                .add(|| value.problem("this header is set by the protocol, so this has no effect"));
+            continue;
+        }
+        if headers.iter().any(|(known, _)| *known == name) {
+            let message = format!("the header {} stands here twice", quoted(&name));
+            return Err(value.problem(message).with_hint("remove one"));
+        }
+        let text = filling.value(&value)?;
+        let text = text.trim_matches([' ', '\t']);
+        check_value(text).map_err(|message| value.problem(message))?;
+        add_secrets(text, &mut filling.secrets);
+        headers.push((name, Secret::new(text)));
+    }
+    Ok(headers)
+}
+
+/// The key path of a header. What cannot be a name is not repeated behind the first letter that
+/// does not belong: it may be a whole header with its value.
+fn header_path(parent: &str, name: &str) -> String {
+    match name.find([':', ' ', '\r', '\n']) {
+        Some(end) => member_path(parent, &format!("{}…", name.get(..end).unwrap_or_default())),
+        None => member_path(parent, name),
+    }
+}
+
+fn checked_name(name: &str, field: &Field<'_>) -> Result<String, Problem> {
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+        field
+            .problem("this is not the name of a header")
+            .with_hint("a name is made of letters, digits and -, such as X-Api-Key")
+    })?;
+    if OWNED.contains(&name.as_str()) {
+        let message = "this header belongs to the protocol and cannot be set";
+        return Err(field.problem(message).with_hint("remove it"));
+    }
+    Ok(name.as_str().to_owned())
+}
+
+/// Says what is wrong with a value, without repeating it.
+pub(super) fn check_value(text: &str) -> Result<(), &'static str> {
+    if text.len() > LONGEST {
+        return Err("the value is longer than 32 KiB");
+    }
+    if text.contains(['\r', '\n']) {
+        return Err("the value has a line break in it, which no header can hold");
+    }
+    if !text.is_ascii() {
+        return Err(
+            "the value has a letter in it that is not ASCII, which servers read differently",
+        );
+    }
+    match HeaderValue::from_str(text) {
+        Ok(_) => Ok(()),
+        Err(_) => Err("the value has a control character in it, which no header can hold"),
+    }
+}
+
+/// Adds a header's value, and what follows its scheme: `Bearer TOKEN` is two secrets.
+fn add_secrets(text: &str, secrets: &mut Collected) {
+    secrets.add(text);
+    if let Some((scheme, rest)) = text.split_once(' ')
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    {
+        secrets.add(rest.trim());
+    }
+}

@@ -1,0 +1,118 @@
+//! From what are the texts of a config filled in, and where do its relative paths start?
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::Environment;
+use super::expand;
+use super::field::Field;
+use super::file;
+use super::inputs::{AskInput, Inputs};
+use super::problem::{Problem, Warnings};
+use super::secrets::Collected;
+
+/// Folders of editors: a config in one of them belongs to the project around it.
+const EDITORS: &[&str] = &[".vscode", ".cursor", ".windsurf", ".gemini", ".roo"];
+
+/// What lies around a config.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) environment: &'a Environment,
+    /// Where relative paths start; the config's folder.
+    pub(super) folder: Option<&'a Path>,
+    /// What `${workspaceFolder}` stands for.
+    pub(super) workspace: Option<&'a Path>,
+    /// Whom to ask for inputs.
+    pub(super) asker: &'a dyn AskInput,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Of a config in this file, named by an absolute path.
+    ///
+    /// The workspace is the file's folder, or the one around it for a file in an editor's folder.
+    /// For the user's own config, which belongs to no project, it is the current directory.
+    pub(super) fn of_file(absolute: &'a Path, environment: &'a Environment) -> Self {
+        let folder = absolute.parent();
+        let is_editors = |folder: &&Path| {
+            let name = folder.file_name().and_then(OsStr::to_str);
+            name.is_some_and(|name| EDITORS.contains(&name))
+        };
+        let workspace = if file::user_file(environment).as_deref() == Some(absolute) {
+            environment.current_dir()
+        } else {
+            folder.filter(is_editors).and_then(Path::parent).or(folder)
+        };
+        Self {
+            environment,
+            folder,
+            workspace,
+            asker: &(),
+        }
+    }
+
+    /// Of a config that did not come from a file.
+    pub(super) fn of_value(environment: &'a Environment) -> Self {
+        Self {
+            environment,
+            folder: environment.current_dir(),
+            workspace: environment.current_dir(),
+            asker: &(),
+        }
+    }
+
+    /// The same, with somebody to ask for inputs.
+    pub(super) fn asking(self, asker: &'a dyn AskInput) -> Self {
+        Self { asker, ..self }
+    }
+}
+
+/// Fills in the texts of one server and keeps what is learnt on the way.
+pub(super) struct Filling<'a, 'w> {
+    pub(super) surroundings: Surroundings<'a>,
+    pub(super) inputs: &'a Inputs<'a>,
+    /// Whether a person may be asked: not for a server that is switched off.
+    pub(super) may_ask: bool,
+    /// The secrets that were filled in.
+    pub(super) secrets: Collected,
+    pub(super) warnings: &'w mut Warnings,
+}
+
+impl Filling<'_, '_> {
+    /// A text with its variables filled in.
+    pub(super) fn text(&mut self, field: &Field<'_>) -> Result<String, Problem> {
+        let text = field.text()?;
+        let expanded = expand::text(text, self).map_err(|error| error.at(field))?;
+        for secret in &expanded.secrets {
+            self.secrets.add(secret);
+        }
+        Ok(expanded.text)
+    }
+
+    /// As [`text`](Self::text), for a value that other programs fill `$NAME` into: says that such a
+    /// text stays as it is.
+    pub(super) fn value(&mut self, field: &Field<'_>) -> Result<String, Problem> {
+        if let Some(name) = expand::bare_variable(field.text()?) {
+            self.warnings.add(|| {
+                field
+                    .problem(format!(
+                        "${name} is not filled in; a variable is written ${{{name}}}"
+                    ))
+                    .with_hint(format!("write ${{{name}}}, or $${name} to keep the text"))
+            });
+        }
+        self.text(field)
+    }
+
+    /// A path with its variables filled in, seen from the config's folder.
+    pub(super) fn path(&mut self, field: &Field<'_>, what: &str) -> Result<PathBuf, Problem> {
+        let path = self.text(field)?;
+        if path.is_empty() {
+            return Err(field.problem(format!("the path of the {what} is empty")));
+        }
+        let path = PathBuf::from(path);
+        Ok(match self.surroundings.folder {
+            Some(folder) => folder.join(path),
+            None => path,
+        })
+    }
+}
