@@ -79,3 +79,101 @@ pub(super) fn literal(url: &Url) -> Option<IpAddr> {
         Host::Ipv6(address) => Some(address.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::UrlSource;
+    use super::{Reach, judge};
+    use url::Url;
+
+    const BASE: &str = "http://127.0.0.1:8080/mcp";
+
+    /// `anywhere`, `public`, or the error.
+    fn judged(url: &str, source: UrlSource) -> String {
+        let base = Url::parse(BASE).unwrap();
+        match judge(&Url::parse(url).unwrap(), source, &base) {
+            Ok(Reach::Anywhere) => "anywhere".to_owned(),
+            Ok(Reach::Public) => "public".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_url_of_the_user_may_point_anywhere_over_http() {
+        for url in [
+            "http://127.0.0.1:9/",
+            "http://localhost/",
+            "http://10.0.0.1/",
+            "http://site.test/",
+            "https://169.254.169.254/",
+            "https://[fd00::1]/",
+            "https://site.test/",
+        ] {
+            assert_eq!(judged(url, UrlSource::Written), "anywhere", "{url}");
+        }
+        for (url, reason) in [
+            ("http://user:hidden@site.test/", "put them in `headers`"),
+            ("https://hidden@site.test/", "put them in `headers`"),
+            ("http://:hidden@site.test/", "put them in `headers`"),
+            ("ftp://site.test/", "the scheme \"ftp\""),
+            ("file:///etc/passwd", "the scheme \"file\""),
+            ("javascript:alert(1)", "the scheme \"javascript\""),
+            ("ws://site.test/", "the scheme \"ws\""),
+        ] {
+            let text = judged(url, UrlSource::Written);
+            assert!(text.contains(reason), "{url}: {text}");
+            assert!(!text.contains("hidden"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_url_of_a_server_is_public_https_or_of_the_base_origin() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8080/other?a=b", "anywhere"),
+            ("https://site.test/", "public"),
+            ("https://8.8.8.8/", "public"),
+            ("https://[2606:4700::1111]/", "public"),
+            // Another port or scheme is another origin.
+            ("http://127.0.0.1:9090/", "must be https"),
+            ("https://127.0.0.1:8080/", "a loopback address"),
+            ("http://site.test/", "must be https"),
+            // Names that only look like loopback, and credentials that only look like a host.
+            ("http://localhost.evil.test/", "must be https"),
+            ("http://127.0.0.1.evil.test/", "must be https"),
+            ("http://evil.test#@127.0.0.1", "must be https"),
+            ("http://127.0.0.1@evil.test/", "credentials"),
+            ("https://127.0.0.1@evil.test/", "credentials"),
+            // Every way to write an address.
+            ("https://2130706433/", "a loopback address"),
+            ("https://0x7f.1/", "a loopback address"),
+            ("https://0177.0.0.1/", "a loopback address"),
+            ("https://[::ffff:7f00:1]/", "a loopback address"),
+            ("https://[64:ff9b::a9fe:a9fe]/", "a link-local address"),
+            ("https://0/", "this machine"),
+            ("https://[::]/", "this machine"),
+            ("https://127.1/", "a loopback address"),
+            ("https://169.254.169.254./", "a link-local address"),
+            ("https://①②⑦.0.0.1/", "a loopback address"),
+            ("https://169.254.169.254/", "a link-local address"),
+            ("https://10.0.0.5/", "a private address"),
+            ("https://[fd00:ec2::254]/", "a private address"),
+            ("https://168.63.129.16/", "a cloud's metadata service"),
+            // Names of this machine and its network.
+            ("https://localhost/", "belongs to this machine"),
+            ("https://LocalHost./", "belongs to this machine"),
+            ("https://ｌocalhost/", "belongs to this machine"),
+            ("https://printer.local/", "belongs to this machine"),
+            (
+                "https://metadata.google.internal/",
+                "belongs to this machine",
+            ),
+            ("file:///etc/passwd", "the scheme"),
+            ("gopher://evil.test/", "the scheme"),
+            ("ftp://evil.test/", "the scheme"),
+            ("javascript:alert(1)", "the scheme"),
+        ] {
+            let text = judged(url, UrlSource::Derived);
+            assert!(text.contains(expected), "{url}: {text}");
+        }
+    }
+}
