@@ -10,5 +10,6 @@ mod barrier;
 mod census;
 mod launch;
 mod process;
+mod real_remote;
 mod remote;
 mod session;
