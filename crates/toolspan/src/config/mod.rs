@@ -25,6 +25,7 @@ mod expand;
 mod field;
 mod file;
 mod filter;
+pub mod import;
 mod inputs;
 mod keys;
 mod problem;

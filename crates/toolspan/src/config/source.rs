@@ -79,7 +79,6 @@ impl<'a> Source<'a> {
 
     /// As [`parse`](Self::parse), for a file of another program of at most `largest` bytes: a comma
     /// may stand after a last element.
-    #[expect(dead_code, reason = "for the import of other programs' configs")]
     pub(super) fn parse_lenient(&self, largest: usize) -> Result<Option<Value<'a>>, Problem> {
         let options = ParseOptions {
             allow_trailing_commas: true,

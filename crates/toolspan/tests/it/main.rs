@@ -9,6 +9,7 @@
 mod config_case;
 mod config_entry;
 mod config_file;
+mod config_import;
 mod config_server_line;
 mod config_whole;
 mod examples;
