@@ -5,14 +5,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::AlertDescription;
 use url::Url;
 
 use super::error::{HttpError, WaitedFor};
 use super::outgoing::Start;
 use super::resolve::LookupError;
 use super::shown;
-use super::tls_problem::TlsProblem;
+use super::tls_problem::{TlsProblem, judges_client};
 
 /// Longest chain of causes that is looked at.
 const CAUSES: usize = 16;
@@ -76,7 +75,7 @@ fn connect_failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
             sent: false,
         };
     }
-    let in_handshake = find::<io::Error>(error).is_some_and(|error| ended(error.kind()));
+    let in_handshake = io_kind(error).is_some_and(ended);
     if exchange.url.scheme() == "https" && in_handshake {
         return HttpError::Tls {
             target,
@@ -96,8 +95,8 @@ fn connect_reason(error: &reqwest::Error, exchange: &Exchange) -> String {
     if let Some(error) = find::<rustls::Error>(error) {
         return TlsProblem::of(error).to_string();
     }
-    find::<io::Error>(error)
-        .and_then(|error| connect_words(error.kind()))
+    io_kind(error)
+        .and_then(connect_words)
         .map_or_else(|| innermost(error), str::to_owned)
 }
 
@@ -121,7 +120,7 @@ fn broken(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
     // With TLS 1.3 the server judges our certificate when the handshake is over for us. It has not
     // looked at the request then.
     if let Some(rustls::Error::AlertReceived(alert)) = find::<rustls::Error>(error)
-        && judges_certificate(*alert)
+        && judges_client(*alert)
     {
         return HttpError::Tls {
             target,
@@ -133,20 +132,6 @@ fn broken(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
         reason: broken_reason(error),
         sent: exchange.start.has_begun(),
     }
-}
-
-fn judges_certificate(alert: AlertDescription) -> bool {
-    matches!(
-        alert,
-        AlertDescription::CertificateRequired
-            | AlertDescription::BadCertificate
-            | AlertDescription::UnsupportedCertificate
-            | AlertDescription::CertificateRevoked
-            | AlertDescription::CertificateExpired
-            | AlertDescription::CertificateUnknown
-            | AlertDescription::UnknownCA
-            | AlertDescription::AccessDenied
-    )
 }
 
 fn broken_reason(error: &reqwest::Error) -> String {
@@ -161,7 +146,7 @@ fn broken_reason(error: &reqwest::Error) -> String {
             return "the connection was closed".to_owned();
         }
     }
-    match find::<io::Error>(error).map(io::Error::kind) {
+    match io_kind(error) {
         Some(io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted) => {
             "the connection was reset".to_owned()
         }
@@ -196,6 +181,14 @@ fn innermost(error: &reqwest::Error) -> String {
 
 fn find<E: Error + 'static>(error: &reqwest::Error) -> Option<&E> {
     causes(error).find_map(|cause| cause.downcast_ref::<E>())
+}
+
+/// The kind of the innermost I/O error: those around it say "other".
+fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .last()
+        .map(io::Error::kind)
 }
 
 /// The causes of an error, the outermost first. An I/O error hides its own cause from `source`.

@@ -112,15 +112,7 @@ impl TlsProblem {
             Error::AlertReceived(AlertDescription::CertificateRequired) => {
                 Self::ClientCertificateNeeded
             }
-            Error::AlertReceived(
-                AlertDescription::BadCertificate
-                | AlertDescription::UnsupportedCertificate
-                | AlertDescription::CertificateRevoked
-                | AlertDescription::CertificateExpired
-                | AlertDescription::CertificateUnknown
-                | AlertDescription::UnknownCA
-                | AlertDescription::AccessDenied,
-            ) => Self::ClientCertificateRefused,
+            Error::AlertReceived(alert) if judges_client(*alert) => Self::ClientCertificateRefused,
             Error::AlertReceived(AlertDescription::UnrecognisedName) => Self::WrongHost,
             Error::AlertReceived(alert) => Self::RefusedByServer {
                 detail: format!("{alert:?}"),
@@ -141,7 +133,8 @@ impl TlsProblem {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 Self::WrongHost
             }
-            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            // A bad signature is mostly of an authority that was made anew under its old name.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
             CertificateError::Revoked => Self::Revoked,
             CertificateError::Other(other) if other.0.is::<SelfSigned>() => Self::SelfSigned,
             CertificateError::Other(other) if other.0.is::<NoAuthorities>() => Self::NoAuthorities,
@@ -150,4 +143,21 @@ impl TlsProblem {
             },
         }
     }
+}
+
+/// Whether a server says with this alert that it does not take the client's certificate.
+pub(super) fn judges_client(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::CertificateRequired
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+            // The signature was made by another authority of the same name.
+            | AlertDescription::DecryptError
+    )
 }

@@ -94,6 +94,13 @@ impl Pieces {
                     }
                     Ok(Some(piece))
                 }
+                // An empty body stays empty, whatever it says of itself.
+                Some(Err(error))
+                    if error.kind() == io::ErrorKind::UnexpectedEof
+                        && taken.load(Ordering::Relaxed) == 0 =>
+                {
+                    Ok(None)
+                }
                 Some(Err(error)) => Err(self.unpacking_failure(&error)),
             },
             Inner::Unknown(encoding) => Err(HttpError::Unpacking {

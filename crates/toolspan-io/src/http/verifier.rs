@@ -72,7 +72,9 @@ impl ServerCertVerifier for Trusting {
                 let of_unknown = matches!(
                     &error,
                     Error::InvalidCertificate(
-                        CertificateError::UnknownIssuer | CertificateError::Other(_)
+                        CertificateError::UnknownIssuer
+                            | CertificateError::BadSignature
+                            | CertificateError::Other(_)
                     )
                 );
                 let itself = of_unknown && facts(end_entity).is_some_and(|facts| facts.self_signed);

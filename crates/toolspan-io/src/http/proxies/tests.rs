@@ -7,8 +7,10 @@ use super::{Proxies, ProxyError};
 const PLAIN: &str = "http://site.test/";
 const SECURE: &str = "https://site.test/";
 
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
 /// What comes out for a URL: the proxy, `direct`, or the error.
-fn route(variables: &[(&str, &str)], url: &str) -> String {
+fn route(variables: Variables<'_>, url: &str) -> String {
     match Proxies::from_variables(variables.iter().copied()) {
         Ok(proxies) => proxies
             .shown(&Url::parse(url).unwrap())
@@ -20,7 +22,7 @@ fn route(variables: &[(&str, &str)], url: &str) -> String {
 #[test]
 fn the_variables_are_read_in_the_documented_order() {
     let all = "ALL_PROXY";
-    let sets: [(&[(&str, &str)], &str, &str); 30] = [
+    let sets: [(Variables, &str, &str); 30] = [
         (&[], PLAIN, "direct"),
         (&[("http_proxy", "http://a:1")], PLAIN, "http://a:1"),
         (&[("http_proxy", "http://a:1")], SECURE, "direct"),
