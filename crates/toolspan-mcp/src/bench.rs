@@ -5,11 +5,13 @@ use std::sync::atomic::AtomicU64;
 
 use serde_json::Map;
 use serde_json::value::RawValue;
+use toolspan_core::guard::{Redactor, Timeouts};
 use toolspan_core::{Error, Result};
 
 use crate::connection::{Connection, Listener, Setup};
 use crate::dialect::Call;
-use crate::transport::Transport;
+use crate::posts::Remote;
+use crate::transport::{Door, RemoteKind, Transport};
 
 /// An open connection after its handshake.
 pub struct Engine(Connection);
@@ -34,7 +36,20 @@ impl Engine {
             next_id: Arc::new(AtomicU64::new(1)),
             listener: Arc::new(Deaf),
         };
-        let connection = Connection::open(transport.open()?, setup);
+        let connection = match transport.open()? {
+            Door::Pipe(pipe) => Connection::open(pipe, setup),
+            Door::Remote(server) => {
+                let remote = Remote {
+                    server,
+                    redactor: Redactor::default(),
+                    connect: Timeouts::default().connect,
+                };
+                match server.kind() {
+                    RemoteKind::Sse => Connection::over_sse(&remote, setup).await?,
+                    _ => Connection::over_http(&remote, setup),
+                }
+            }
+        };
         connection.shake_hands().await?;
         Ok(Self(connection))
     }

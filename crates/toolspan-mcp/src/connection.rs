@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use toolspan_core::guard::Limits;
 use toolspan_core::{Context, Error, Outcome, Result};
 use toolspan_io::process::{EndPolicy, Process};
@@ -19,6 +19,7 @@ use crate::dialect::{Call, Dialect};
 use crate::driver;
 use crate::error;
 use crate::outbox::{Outbox, Withdrawn};
+use crate::posts::{Met, Post, Posts, Remote, Style, headers, legacy};
 use crate::transport::Pipe;
 use crate::way::{Broken, Piped, Way};
 use crate::wire::initialize::ServerHello;
@@ -33,6 +34,52 @@ pub(crate) struct Shared {
     dialect: OnceLock<Dialect>,
     /// Set once the owner asked for the end, so that the end is not called a fault.
     pub(crate) closing: AtomicBool,
+}
+
+impl Shared {
+    fn new(link: &Link, way: Way) -> Arc<Self> {
+        Arc::new(Self {
+            pending: Arc::clone(&link.pending),
+            way,
+            counters: Arc::clone(&link.counters),
+            next_id: Arc::clone(&link.next_id),
+            dialect: OnceLock::new(),
+            closing: AtomicBool::new(false),
+        })
+    }
+}
+
+/// What a connection's messages are routed by.
+#[derive(Clone)]
+pub(crate) struct Link {
+    pub(crate) pending: Arc<Pending>,
+    pub(crate) counters: Arc<Counters>,
+    /// See [`Shared::next_id`].
+    pub(crate) next_id: Arc<AtomicU64>,
+    pub(crate) limits: Limits,
+    pub(crate) listener: Arc<dyn Listener>,
+}
+
+impl Link {
+    fn new(setup: Setup) -> Self {
+        Self {
+            pending: Arc::default(),
+            counters: Arc::default(),
+            next_id: setup.next_id,
+            limits: setup.limits,
+            listener: setup.listener,
+        }
+    }
+
+    /// Routes one stream of messages.
+    pub(crate) fn receiver(&self) -> Receiver {
+        Receiver::new(
+            Arc::clone(&self.pending),
+            Arc::clone(&self.counters),
+            Arc::clone(&self.next_id),
+            self.limits.clone(),
+        )
+    }
 }
 
 /// What a connection tells its owner, on the reading task; must return at once.
@@ -63,28 +110,16 @@ pub(crate) struct Connection {
 impl Connection {
     /// Starts to read and write. Must run within a tokio runtime.
     pub(crate) fn open(pipe: Pipe, setup: Setup) -> Self {
+        let link = Link::new(setup);
         let piped = Arc::new(Piped::new(Outbox::new(pipe.sink), pipe.process));
-        let shared = Arc::new(Shared {
-            pending: Arc::default(),
-            way: Way::Piped(Arc::clone(&piped)),
-            counters: Arc::default(),
-            next_id: setup.next_id,
-            dialect: OnceLock::new(),
-            closing: AtomicBool::new(false),
-        });
-        let receiver = Receiver::new(
-            Arc::clone(&shared.pending),
-            Arc::clone(&shared.counters),
-            Arc::clone(&shared.next_id),
-            setup.limits.clone(),
-        );
+        let shared = Shared::new(&link, Way::Piped(Arc::clone(&piped)));
         let reading = driver::Reading {
             shared: Arc::clone(&shared),
             pipe: Arc::clone(&piped),
             source: pipe.source,
-            receiver,
-            listener: setup.listener,
-            message_bytes: setup.limits.message_bytes,
+            receiver: link.receiver(),
+            message_bytes: link.limits.message_bytes,
+            listener: link.listener,
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(reading.run());
@@ -92,6 +127,35 @@ impl Connection {
         Self {
             shared,
             tasks: Mutex::new(tasks),
+        }
+    }
+
+    /// The way to a server over streamable HTTP, on which nothing was sent yet. Must run within a
+    /// tokio runtime.
+    pub(crate) fn over_http(remote: &Remote<'_>, setup: Setup) -> Self {
+        let link = Link::new(setup);
+        let posts = Posts::new(remote, Style::Streamable, link.clone());
+        posts.keep();
+        Self::over(posts, &link)
+    }
+
+    /// Opens the stream of HTTP with SSE and reads it. Must run within a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`legacy::open`].
+    pub(crate) async fn over_sse(remote: &Remote<'_>, setup: Setup) -> Result<Self> {
+        let link = Link::new(setup);
+        let (endpoint, stream) = legacy::open(remote, link.limits.message_bytes).await?;
+        let posts = Posts::new(remote, Style::Legacy(endpoint), link.clone());
+        posts.read_all(stream);
+        Ok(Self::over(posts, &link))
+    }
+
+    fn over(posts: Arc<Posts>, link: &Link) -> Self {
+        Self {
+            shared: Shared::new(link, Way::Posted(posts)),
+            tasks: Mutex::default(),
         }
     }
 
@@ -112,7 +176,10 @@ impl Connection {
             })
             .await?;
         let hello = ServerHello::parse(&result).map_err(error::protocol)?;
-        self.shared.way.notify(handshake::initialized());
+        match &self.shared.way {
+            Way::Piped(_) => self.shared.way.notify(handshake::initialized()),
+            Way::Posted(posts) => posts.begin_session(hello.version).await?,
+        }
         let _ = self.shared.dialect.set(Dialect::Handshake(hello.version));
         Ok(hello)
     }
@@ -170,6 +237,7 @@ impl Connection {
             slot,
             cancel,
             context,
+            post: None,
             is_replied: false,
         };
         waiting.send(frame, under_way).await?;
@@ -198,14 +266,44 @@ impl Connection {
         self.shared.pending.closed()
     }
 
-    /// What the server sent that meant nothing.
-    pub(crate) fn counters(&self) -> &Counters {
-        &self.shared.counters
-    }
-
     /// The process behind the connection, where there is one.
     pub(crate) fn process(&self) -> Option<&Process> {
         self.shared.way.process()
+    }
+
+    /// What a person may want to know of the connection, one fact a line.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let noise = match &self.shared.way {
+            Way::Piped(_) => "lines on standard output",
+            Way::Posted(_) => "events",
+        };
+        let mut notes = self.shared.counters.notes(noise);
+        notes.extend(self.shared.way.notes());
+        notes
+    }
+
+    /// How a server was met that is reached over HTTP: the first response.
+    pub(crate) fn met(&self) -> Option<Met> {
+        match &self.shared.way {
+            Way::Piped(_) => None,
+            Way::Posted(posts) => posts.met(),
+        }
+    }
+
+    /// Where messages are posted to, for people; only where the server named it.
+    pub(crate) fn endpoint(&self) -> Option<String> {
+        match &self.shared.way {
+            Way::Piped(_) => None,
+            Way::Posted(posts) => posts.endpoint(),
+        }
+    }
+
+    /// Whether the server gave the session a name.
+    pub(crate) fn has_session(&self) -> bool {
+        match &self.shared.way {
+            Way::Piped(_) => false,
+            Way::Posted(posts) => posts.has_session(),
+        }
     }
 
     /// How many requests wait for their reply.
@@ -236,6 +334,11 @@ impl Connection {
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner),
         );
+        if let Way::Posted(posts) = &self.shared.way {
+            tasks = posts.take_tasks();
+        }
+        // Half of it is left for the rest of the end.
+        let _ = tokio::time::timeout(limit / 2, self.shared.way.say_good_bye()).await;
         let _ = tokio::time::timeout(TASKS_END, tasks.shutdown()).await;
     }
 }
@@ -283,22 +386,45 @@ struct Waiting<'a> {
     slot: Arc<CallSlot>,
     cancel: Cancel,
     context: Option<&'a Context>,
+    /// The task that posts it, on a way of posts.
+    post: Option<AbortHandle>,
     /// Whether the reply was taken: there is nothing left in the slot to give up.
     is_replied: bool,
 }
 
 impl Waiting<'_> {
     /// Gives the frame to the way, waiting for room if need be.
-    async fn send(&self, frame: Vec<u8>, under_way: usize) -> Result<()> {
-        let sent = match &self.shared.way {
-            Way::Piped(pipe) => pipe.send(frame, &self.slot, under_way).await,
-        };
-        sent.map_err(|Broken| {
-            let cause = self.shared.pending.closed();
-            not_sent(cause.unwrap_or_else(|| error::closed("the server takes no more input")))
-        })?;
-        self.note_begun();
+    async fn send(&mut self, frame: Vec<u8>, under_way: usize) -> Result<()> {
+        match &self.shared.way {
+            Way::Piped(pipe) => {
+                let sent = pipe.send(frame, &self.slot, under_way).await;
+                sent.map_err(|Broken| self.refused())?;
+                self.note_begun();
+            }
+            Way::Posted(posts) => self.post = posts.send(self.as_post(frame)?),
+        }
         Ok(())
+    }
+
+    /// The error of a frame that the pipe takes no more.
+    fn refused(&self) -> Error {
+        let cause = self.shared.pending.closed();
+        not_sent(cause.unwrap_or_else(|| error::closed("the server takes no more input")))
+    }
+
+    /// The frame as a request of its own.
+    fn as_post(&self, frame: Vec<u8>) -> Result<Post> {
+        let slot = Arc::clone(&self.slot);
+        let post = match self.cancel {
+            Cancel::Telling => Post::new(self.id, frame, slot),
+            Cancel::Silently => Post::opening(self.id, frame, slot),
+        };
+        Ok(match self.context {
+            None => post,
+            Some(context) => {
+                post.for_call(headers::of_call(context.headers())?, context.time_left())
+            }
+        })
     }
 
     /// Tells the call, once a byte of it has left, that it may run from now on.
@@ -358,6 +484,9 @@ impl Drop for Waiting<'_> {
         let withdrawn = self.shared.way.withdraw(&self.slot);
         if !was_open {
             return;
+        }
+        if let Some(post) = &self.post {
+            post.abort();
         }
         if let Some(context) = self.context {
             match withdrawn {

@@ -112,6 +112,7 @@ impl Reading {
                 return events.into_iter().find_map(|event| self.handle(event));
             }
             Event::Fatal(error) => return Some(End::Fault(error)),
+            Event::Unusable(reason) => return Some(End::Fault(error::protocol(reason))),
         }
         None
     }

@@ -13,6 +13,7 @@ mod dialect;
 mod driver;
 mod error;
 mod outbox;
+mod posts;
 mod supervisor;
 mod toolbox;
 pub mod transport;

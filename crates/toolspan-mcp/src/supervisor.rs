@@ -10,6 +10,9 @@
 //! One start is shared by all who wait for it, and runs on even when they go away.
 
 mod ear;
+mod ladder;
+mod reach;
+mod start;
 mod steps;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,9 +28,8 @@ use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 use toolspan_io::backoff::Backoff;
 use toolspan_io::process::{Process, WatchdogState, watchdog_state};
 
-use self::ear::Ear;
-use self::steps::Steps;
-use crate::connection::{Connection, Setup};
+use self::reach::Reach;
+use crate::connection::Connection;
 use crate::error;
 use crate::toolbox::McpServer;
 
@@ -65,6 +67,8 @@ struct State {
     steps: Vec<Step>,
     /// What the last connection left to say, once it is gone.
     last_words: Diagnosis,
+    /// What is known of how a remote server is reached.
+    reach: Reach,
 }
 
 enum Now {
@@ -88,6 +92,7 @@ impl Supervisor {
             restarts: 0,
             steps: Vec::new(),
             last_words: Diagnosis::default(),
+            reach: Reach::default(),
         };
         Arc::new(Self {
             server,
@@ -109,6 +114,7 @@ impl Supervisor {
     ///
     /// Why the server could not be started; `closed` after the end; `usage` outside a runtime.
     pub(crate) async fn ready(self: &Arc<Self>) -> Result<Arc<Connection>> {
+        self.hear_of_ends().await;
         let mut start = match self.look()? {
             Found::Connection(connection) => return Ok(connection),
             Found::Start(start) => start,
@@ -175,71 +181,6 @@ impl Supervisor {
         Ok(Found::Start(start))
     }
 
-    /// One whole start: the process, then the handshake, within `timeouts.connect`.
-    async fn start(self: &Arc<Self>) -> Result<Arc<Connection>> {
-        self.server
-            .services
-            .event(&self.server.key, Event::State(ToolBoxState::Connecting));
-        let mut steps = Steps::default();
-        let result = self
-            .start_in_steps(&mut steps)
-            .await
-            .map_err(|error| self.placed(error));
-        let steps = steps.done.into_iter().map(|step| self.placed_step(step));
-        self.lock().steps = steps.collect();
-        result
-    }
-
-    async fn start_in_steps(self: &Arc<Self>, steps: &mut Steps) -> Result<Arc<Connection>> {
-        let what = format!("start {}", self.server.transport.describe());
-        let pipe = steps.note(&what, self.server.transport.open(), |pipe| {
-            match &pipe.process {
-                Some(process) => format!("process {}", process.pid()),
-                None => "open".to_owned(),
-            }
-        })?;
-        self.lock().processes.extend(pipe.process.clone());
-        let setup = Setup {
-            limits: self.server.limits.clone(),
-            next_id: Arc::clone(&self.next_id),
-            listener: Arc::new(Ear {
-                supervisor: Arc::downgrade(self),
-            }),
-        };
-        let connection = Arc::new(Connection::open(pipe, setup));
-        self.lock().opening = Some(Arc::clone(&connection));
-        let limit = self.server.timeouts.connect;
-        let hello = match tokio::time::timeout(limit, connection.shake_hands()).await {
-            Ok(hello) => hello.map_err(refused_start),
-            Err(_) => Err(self.silent(&connection)),
-        };
-        let hello = steps.note("shake hands (initialize)", hello, |hello| {
-            format!(
-                "protocol {}, server {}",
-                hello.version.as_str(),
-                or_unnamed(&hello.server)
-            )
-        });
-        if hello.is_err() {
-            self.lock().last_words = self.words_of(&connection);
-            connection.begin_close(self.server.timeouts.close);
-        }
-        hello.map(|_| connection)
-    }
-
-    /// The error of a server that did not finish its handshake in time.
-    fn silent(&self, connection: &Connection) -> Error {
-        let limit = self.server.timeouts.connect;
-        let what = "the server did not answer initialize";
-        let stderr = connection
-            .process()
-            .map(|process| process.stderr_tail())
-            .unwrap_or_default();
-        error::timeout(Phase::Handshake, what, limit, "timeouts.connect")
-            .with_hint("if it is still downloading, raise timeouts.connect")
-            .with_stderr(stderr)
-    }
-
     /// Takes over what a start came to, unless the toolbox was closed meanwhile.
     fn settle(&self, result: &Result<Arc<Connection>>) {
         let mut state = self.lock();
@@ -252,6 +193,7 @@ impl Supervisor {
         }
         let toolbox_state = match result {
             Ok(connection) => {
+                state.reach.found();
                 state.now = Now::Ready(Arc::clone(connection));
                 ToolBoxState::Ready
             }
@@ -262,9 +204,12 @@ impl Supervisor {
             }
         };
         drop(state);
-        self.server
-            .services
-            .event(&self.server.key, Event::State(toolbox_state));
+        self.tell(Event::State(toolbox_state));
+        self.tell_warnings();
+    }
+
+    fn tell(&self, event: Event) {
+        self.server.services.event(&self.server.key, event);
     }
 
     /// A call went well: the next end is the first one again.
@@ -272,6 +217,11 @@ impl Supervisor {
         let mut state = self.lock();
         state.ends_in_a_row = 0;
         state.backoff.reset();
+        let is_back = state.reach.found();
+        drop(state);
+        if is_back {
+            self.tell(Event::State(ToolBoxState::Ready));
+        }
     }
 
     /// Says that the tools were listed, so that the next change is told again.
@@ -315,9 +265,10 @@ impl Supervisor {
 
     /// How the toolbox is. Never waits.
     pub(crate) fn toolbox_state(&self) -> ToolBoxState {
-        match &self.lock().now {
+        let state = self.lock();
+        match &state.now {
             Now::Idle | Now::Starting(_) => ToolBoxState::Connecting,
-            Now::Ready(connection) if connection.is_open() => ToolBoxState::Ready,
+            Now::Ready(connection) if connection.is_open() => state.reach.state(),
             Now::Ready(connection) => ToolBoxState::Degraded(
                 self.placed(connection.cause().unwrap_or_else(|| self.closed_error())),
             ),
@@ -359,18 +310,15 @@ impl Supervisor {
                 .notes
                 .push(format!("restarted {} times", state.restarts));
         }
+        drop(state);
+        diagnosis.notes.extend(self.warnings());
         diagnosis
     }
 
     fn words_of(&self, connection: &Connection) -> Diagnosis {
         let mut diagnosis = Diagnosis::default();
         let redacted = |note: String| self.server.redactor.redact(&note).into_owned();
-        diagnosis.notes = connection
-            .counters()
-            .notes()
-            .into_iter()
-            .map(redacted)
-            .collect();
+        diagnosis.notes = connection.notes().into_iter().map(redacted).collect();
         if let Some(process) = connection.process() {
             if watchdog_state() == WatchdogState::Missing {
                 diagnosis.notes.push(NO_WATCHDOG.to_owned());
@@ -458,34 +406,5 @@ impl State {
         } else {
             Duration::ZERO
         }
-    }
-}
-
-/// The error of a handshake: what ended the server then is a failed start, and nothing has run.
-fn refused_start(error: Error) -> Error {
-    let message = error.message().to_owned();
-    let error = error
-        .with_phase(Phase::Handshake)
-        .with_outcome(Outcome::NotSent);
-    match error.kind() {
-        ErrorKind::Closed => error
-            .with_kind(ErrorKind::Startup)
-            .with_message(match message.split_once(": ") {
-                Some((what, how)) => format!("{what} before it was ready: {how}"),
-                None => format!("{message} before it was ready"),
-            })
-            .with_hint("run the command by hand to see what it needs"),
-        ErrorKind::RemoteError => error
-            .with_kind(ErrorKind::Connect)
-            .with_message(format!("the server refused the handshake: {message}")),
-        _ => error,
-    }
-}
-
-fn or_unnamed(server: &str) -> &str {
-    if server.is_empty() {
-        "without a name"
-    } else {
-        server
     }
 }

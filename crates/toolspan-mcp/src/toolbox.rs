@@ -144,7 +144,7 @@ impl McpToolBox {
 
 impl ToolBox for McpToolBox {
     fn kind(&self) -> &str {
-        self.supervisor.server.transport.kind()
+        self.supervisor.kind()
     }
 
     fn discover(&self) -> BoxFuture<'_, Result<Discovery>> {
@@ -165,6 +165,10 @@ impl ToolBox for McpToolBox {
 
     fn diagnosis(&self) -> Diagnosis {
         self.supervisor.diagnosis()
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Vec<Step>> {
+        Box::pin(self.supervisor.probe())
     }
 
     fn ends_calls(&self) -> bool {
@@ -297,7 +301,11 @@ impl McpTool {
             meta: context.meta(),
         };
         let result = connection.call(&wire_call, Some(context)).await;
-        let result = result.map_err(|error| supervisor.placed(error))?;
+        let result = result.map_err(|error| {
+            let error = supervisor.placed(error);
+            supervisor.note_failure(&connection, &error);
+            error
+        })?;
         context.note_outcome(Outcome::Answered);
         supervisor.note_success();
         content::observation(&result)

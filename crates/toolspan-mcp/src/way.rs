@@ -1,4 +1,4 @@
-//! How messages get to a server: all through one pipe.
+//! How messages get to a server: all through one pipe, or each in an HTTP request of its own.
 
 use std::sync::Arc;
 
@@ -8,12 +8,15 @@ use toolspan_io::process::{EndPolicy, Process};
 
 use crate::core::pending::CallSlot;
 use crate::outbox::{Outbox, Sent, Withdrawn};
+use crate::posts::Posts;
 
 /// The way from a connection to its server. An enum and not a trait: on the way of every call
 /// nothing is looked up and nothing allocated.
 pub(crate) enum Way {
     /// One pipe that callers write to, and that two tasks read and drain.
     Piped(Arc<Piped>),
+    /// Requests over HTTP, each of which may bring its own reply.
+    Posted(Arc<Posts>),
 }
 
 /// A pipe to a server: what its two tasks, its callers and its owner share.
@@ -33,6 +36,7 @@ impl Way {
     pub(crate) fn process(&self) -> Option<&Process> {
         match self {
             Self::Piped(pipe) => pipe.process.as_ref(),
+            Self::Posted(_) => None,
         }
     }
 
@@ -40,6 +44,8 @@ impl Way {
     pub(crate) fn withdraw(&self, slot: &Arc<CallSlot>) -> Withdrawn {
         match self {
             Self::Piped(pipe) => pipe.outbox.withdraw(slot),
+            Self::Posted(_) if slot.withdraw() => Withdrawn::Whole,
+            Self::Posted(_) => Withdrawn::Written,
         }
     }
 
@@ -49,6 +55,23 @@ impl Way {
             Self::Piped(pipe) => {
                 pipe.outbox.notify(frame);
             }
+            Self::Posted(posts) => posts.notify(frame),
+        }
+    }
+
+    /// Says goodbye where the protocol has a word for it. The caller bounds it.
+    pub(crate) async fn say_good_bye(&self) {
+        match self {
+            Self::Piped(_) => {}
+            Self::Posted(posts) => posts.say_good_bye().await,
+        }
+    }
+
+    /// What a person may want to know of the way, one fact a line.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Piped(_) => Vec::new(),
+            Self::Posted(posts) => posts.notes(),
         }
     }
 
@@ -56,6 +79,7 @@ impl Way {
     pub(crate) fn begin_close(&self, policy: EndPolicy) {
         match self {
             Self::Piped(pipe) => pipe.begin_close(policy),
+            Self::Posted(posts) => posts.begin_close(),
         }
     }
 }

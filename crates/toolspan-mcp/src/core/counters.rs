@@ -40,8 +40,8 @@ impl Counters {
         }
     }
 
-    /// A line for each count that is not zero.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    /// A line for each count that is not zero. `noise` names what was no message.
+    pub(crate) fn notes(&self, noise: &str) -> Vec<String> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let lines = self
             .lines
@@ -50,13 +50,13 @@ impl Counters {
         let mut notes = Vec::new();
         if read(&self.noise) > 0 {
             notes.push(format!(
-                "lines on standard output that are no messages, and were skipped: {}; the first: {}",
+                "{noise} that are no messages, and were skipped: {}; the first: {}",
                 read(&self.noise),
                 lines
                     .iter()
                     .map(|line| format!("\"{line}\""))
                     .collect::<Vec<_>>()
-                        .join(", ")
+                    .join(", ")
             ));
         }
         let counts = [

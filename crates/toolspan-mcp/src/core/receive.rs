@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use toolspan_core::guard::sanitise;
 use toolspan_core::{Error, Progress};
 use toolspan_io::lines::Line;
 
@@ -43,9 +44,23 @@ pub(crate) enum Event {
     Several(Vec<Event>),
     /// The server cannot be worked with any more.
     Fatal(Error),
+    /// This is no answer to the one call that it came for: why, in plain words.
+    Unusable(String),
 }
 
-/// Routes lines. One for each connection; only the reading task uses it.
+/// Whose replies are looked for in what comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replies {
+    /// Those of all calls: one stream carries them.
+    OfAll,
+    /// Those of one call, whose answer this is. What is no message is a wrong answer, and a reply to
+    /// another call is never given to that one.
+    Of(u64),
+    /// None: this is what no call has asked for.
+    OfNone,
+}
+
+/// Routes messages. One for each stream of them; only the task that reads it uses it.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pending: Arc<Pending>,
@@ -53,6 +68,9 @@ pub(crate) struct Receiver {
     /// The id that the next request will get: greater ones were never sent.
     next_id: Arc<AtomicU64>,
     limits: toolspan_core::guard::Limits,
+    replies: Replies,
+    /// Where the messages come from, for people.
+    source: &'static str,
     noise_in_a_row: u64,
     noise_bytes: u64,
     seen_message: bool,
@@ -70,10 +88,31 @@ impl Receiver {
             counters,
             next_id,
             limits,
+            replies: Replies::OfAll,
+            source: "its standard output",
             noise_in_a_row: 0,
             noise_bytes: 0,
             seen_message: false,
         }
+    }
+
+    /// Says whose replies are looked for; all, unless it is said.
+    #[must_use]
+    pub(crate) fn with_replies(mut self, replies: Replies) -> Self {
+        self.replies = replies;
+        self
+    }
+
+    /// Says where the messages come from; standard output, unless it is said.
+    #[must_use]
+    pub(crate) fn with_source(mut self, source: &'static str) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Takes a whole message that came by other means than a line.
+    pub(crate) fn message_bytes(&mut self, bytes: &[u8]) -> Event {
+        self.complete(bytes)
     }
 
     /// Takes a line, ends the call it answers, and says what else there is to do.
@@ -114,7 +153,7 @@ impl Receiver {
                 self.seen_message = true;
                 self.message(message)
             }
-            Err(reason) => self.unreadable(line, &reason),
+            Err(reason) => self.unreadable(line, reason),
         }
     }
 
@@ -122,7 +161,10 @@ impl Receiver {
     fn batch(&mut self, line: &[u8]) -> Event {
         let elements = match serde_json::from_slice(line) {
             Ok(Batch(elements)) if !elements.is_empty() => elements,
-            _ => return self.noise(line),
+            Ok(Batch(_)) => return self.noise(line),
+            Err(error) => {
+                return self.no_message(line, format!("it is no JSON-RPC message: {error}"));
+            }
         };
         let each = |element: &RawValue| match element.get().as_bytes() {
             bytes @ [b'{', ..] => self.complete(bytes),
@@ -150,7 +192,20 @@ impl Receiver {
         id: &str,
         result: Result<&RawValue, crate::wire::message::RemoteError>,
     ) -> Event {
-        let known = id::ours(id).filter(|id| *id < self.next_id.load(Ordering::Acquire));
+        let known = match (self.replies, id) {
+            // A server that could not make out the id of a request answers without one
+            // (JSON-RPC 2.0, section 5).
+            (Replies::Of(one), "null") if result.is_err() => Some(one),
+            (Replies::OfNone, _) => None,
+            _ => id::ours(id).filter(|id| *id < self.next_id.load(Ordering::Acquire)),
+        };
+        if let Replies::Of(one) = self.replies
+            && known != Some(one)
+        {
+            self.counters.unknown_ids.fetch_add(1, Ordering::Relaxed);
+            let id = sanitise::one_line(id, 40);
+            return Event::Unusable(format!("it answers another call (id {id}, not {one})"));
+        }
         let Some(id) = known else {
             let count = self.counters.unknown_ids.fetch_add(1, Ordering::Relaxed) + 1;
             if count > MOST_UNKNOWN_IDS {
@@ -188,7 +243,10 @@ impl Receiver {
 
     /// A message that breaks the rules fails the call that it answers; it is noise if it answers
     /// none.
-    fn unreadable(&mut self, line: &[u8], reason: &str) -> Event {
+    fn unreadable(&mut self, line: &[u8], reason: String) -> Event {
+        if self.replies != Replies::OfAll {
+            return self.no_message(line, reason);
+        }
         let Unreadable::Reply(id) = id::of_unreadable(line) else {
             return self.noise(line);
         };
@@ -220,7 +278,21 @@ impl Receiver {
         Event::Nothing
     }
 
+    /// What is no message, and why, where that matters: it is noise, or the wrong answer to a call.
+    fn no_message(&mut self, bytes: &[u8], reason: String) -> Event {
+        match self.replies {
+            Replies::Of(_) => {
+                self.counters.unreadable.fetch_add(1, Ordering::Relaxed);
+                Event::Unusable(reason)
+            }
+            Replies::OfAll | Replies::OfNone => self.noise(bytes),
+        }
+    }
+
     fn noise(&mut self, line: &[u8]) -> Event {
+        if let Replies::Of(_) = self.replies {
+            return self.no_message(line, "it is no JSON-RPC message".to_owned());
+        }
         self.counters.note_noise(line);
         self.noise_in_a_row += 1;
         self.noise_bytes = self.noise_bytes.saturating_add(line.len() as u64);
@@ -229,7 +301,8 @@ impl Receiver {
         if !too_much {
             return Event::Nothing;
         }
-        let message = "the server writes text that is no message to its standard output";
+        let source = self.source;
+        let message = format!("the server writes text that is no message to {source}");
         let hint = "is it an MCP server, and does it log to standard error?";
         Event::Fatal(error::protocol(message).with_hint(hint))
     }

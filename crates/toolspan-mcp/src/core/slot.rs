@@ -4,10 +4,10 @@
 //! then find it ended. Progress is a cell that keeps the latest report only.
 
 #[cfg(toolspan_loom)]
-use loom::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+use loom::sync::{Mutex, MutexGuard, atomic::AtomicU8};
 use std::sync::atomic::Ordering;
 #[cfg(not(toolspan_loom))]
-use std::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+use std::sync::{Mutex, MutexGuard, atomic::AtomicU8};
 use std::task::{Context, Poll, Waker};
 
 /// What a waiting caller is given.
@@ -24,10 +24,20 @@ pub(crate) enum Arrival<P, R> {
 #[derive(Debug)]
 pub(crate) struct Slot<P, R> {
     state: Mutex<State<P, R>>,
-    /// Whether a byte of the call's frame was written. Only ever set, so it needs no lock; who must
-    /// know it for certain asks under the lock of the outbox, which is held while it is set.
-    begun: AtomicBool,
+    /// How far the call's frame has come: one of [`WAITS`], [`BEGUN`] and [`WITHDRAWN`].
+    ///
+    /// On a pipe it is only ever set, under the lock of the outbox; who must know it for certain asks
+    /// under that lock. A request of its own has no such lock: what begins it and what takes it back
+    /// both compare and set, so that one of them wins.
+    sent: AtomicU8,
 }
+
+/// Not one byte of the frame was written.
+const WAITS: u8 = 0;
+/// A byte of the frame was written, or may be.
+const BEGUN: u8 = 1;
+/// The frame was taken back: no byte of it will be written.
+const WITHDRAWN: u8 = 2;
 
 #[derive(Debug)]
 struct State<P, R> {
@@ -53,7 +63,7 @@ impl<P, R> Slot<P, R> {
         };
         Self {
             state: Mutex::new(state),
-            begun: AtomicBool::new(false),
+            sent: AtomicU8::new(WAITS),
         }
     }
 
@@ -128,12 +138,35 @@ impl<P, R> Slot<P, R> {
 
     /// Says that a byte of the call's frame was written.
     pub(crate) fn mark_begun(&self) {
-        self.begun.store(true, Ordering::Release);
+        self.sent.store(BEGUN, Ordering::Release);
     }
 
     /// Whether a byte of the call's frame was written.
     pub(crate) fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Acquire)
+        self.sent.load(Ordering::Acquire) == BEGUN
+    }
+
+    /// Asks whether the first byte may be written now, and says so if it may. Gives false when the
+    /// frame was taken back.
+    pub(crate) fn begin(&self) -> bool {
+        self.replace(WAITS, BEGUN) != WITHDRAWN
+    }
+
+    /// Takes the frame back. Gives false when a byte of it was written before.
+    pub(crate) fn withdraw(&self) -> bool {
+        self.replace(WAITS, WITHDRAWN) != BEGUN
+    }
+
+    /// Says that what was sent was refused unread, so that the call is where it was before.
+    pub(crate) fn unsend(&self) {
+        self.replace(BEGUN, WAITS);
+    }
+
+    /// Goes from one state to another if it is in the first; gives the state it was in.
+    fn replace(&self, from: u8, to: u8) -> u8 {
+        self.sent
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            .unwrap_or_else(|was| was)
     }
 }
 
@@ -165,6 +198,17 @@ mod tests {
         slot.report(3);
         assert_eq!(poll(&slot), Poll::Ready(Arrival::Progress(2)));
         assert_eq!(poll(&slot), Poll::Ready(Arrival::Reply(9)));
+    }
+
+    #[test]
+    fn a_frame_is_begun_or_taken_back_whoever_comes_first() {
+        let (begun, withdrawn) = (Slot::<u8, u8>::new(), Slot::<u8, u8>::new());
+        assert!(begun.begin() && begun.begin() && !begun.withdraw() && begun.has_begun());
+        assert!(withdrawn.withdraw() && !withdrawn.begin() && !withdrawn.has_begun());
+        begun.unsend();
+        assert!(!begun.has_begun() && begun.withdraw() && !begun.begin());
+        withdrawn.unsend();
+        assert!(!withdrawn.begin(), "what was taken back stays so");
     }
 
     #[test]
@@ -294,6 +338,18 @@ mod models {
             let ends = [cancelled, reader.join().unwrap(), closer.join().unwrap()];
             assert_eq!(ends.iter().filter(|won| **won).count(), 1);
             assert!(left(&slot).is_empty());
+        });
+    }
+
+    #[test]
+    fn a_frame_that_is_taken_back_is_never_begun() {
+        loom::model(|| {
+            let slot = Arc::new(TestSlot::new());
+            let sender = Arc::clone(&slot);
+            let sender = thread::spawn(move || sender.begin());
+            let withdrawn = slot.withdraw();
+            assert_ne!(withdrawn, sender.join().unwrap());
+            assert_ne!(withdrawn, slot.has_begun());
         });
     }
 

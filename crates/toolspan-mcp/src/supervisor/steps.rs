@@ -28,8 +28,14 @@ impl Steps {
         words: impl Fn(&T) -> String,
     ) -> Result<T> {
         let said = result.as_ref().map(words).map_err(Error::clone);
-        self.done.push(Step::new(what, self.since.elapsed(), said));
-        self.since = Instant::now();
+        self.add(what, said, Instant::now());
         result
+    }
+
+    /// Adds a step that ended at an instant.
+    pub(super) fn add(&mut self, what: &str, said: Result<String>, ended: Instant) {
+        let took = ended.saturating_duration_since(self.since);
+        self.done.push(Step::new(what, took, said));
+        self.since = ended;
     }
 }

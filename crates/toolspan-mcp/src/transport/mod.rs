@@ -1,10 +1,14 @@
 //! How bytes get to a server and back.
 //!
 //! `stdio` starts a process, [`memory`] joins two tasks of one process. Both end as a `Pipe`:
-//! lines out, lines in, and the process behind them where there is one.
+//! lines out, lines in, and the process behind them where there is one. `remote` is a server at a
+//! URL, to which every message is a request of its own.
 
 pub mod memory;
+pub(crate) mod remote;
 mod stdio;
+
+pub use remote::{RemoteKind, RemoteServer, is_reserved_header};
 
 use std::sync::Arc;
 
@@ -22,6 +26,16 @@ pub enum Transport {
     Stdio(Arc<Launch>),
     /// A server in this process: each start makes a new pair of streams and is given one end.
     Memory(memory::Connector),
+    /// A server at a URL.
+    Remote(Arc<RemoteServer>),
+}
+
+/// What there is to be opened.
+pub(crate) enum Door<'a> {
+    /// The way is open.
+    Pipe(Pipe),
+    /// The way is to be found by asking.
+    Remote(&'a RemoteServer),
 }
 
 impl Transport {
@@ -30,6 +44,10 @@ impl Transport {
         match self {
             Self::Stdio(_) => "mcp/stdio",
             Self::Memory(_) => "mcp/memory",
+            Self::Remote(server) => match server.kind() {
+                RemoteKind::Auto | RemoteKind::StreamableHttp => "mcp/http",
+                RemoteKind::Sse => "mcp/sse",
+            },
         }
     }
 
@@ -38,6 +56,7 @@ impl Transport {
         match self {
             Self::Stdio(launch) => stdio::describe(launch),
             Self::Memory(_) => "a server in this process".to_owned(),
+            Self::Remote(server) => remote::shown(server.url()),
         }
     }
 
@@ -46,10 +65,11 @@ impl Transport {
     /// # Errors
     ///
     /// `startup` when the process cannot be started.
-    pub(crate) fn open(&self) -> Result<Pipe> {
+    pub(crate) fn open(&self) -> Result<Door<'_>> {
         match self {
-            Self::Stdio(launch) => stdio::open(launch),
-            Self::Memory(connector) => Ok(memory::open(connector)),
+            Self::Stdio(launch) => stdio::open(launch).map(Door::Pipe),
+            Self::Memory(connector) => Ok(Door::Pipe(memory::open(connector))),
+            Self::Remote(server) => Ok(Door::Remote(server)),
         }
     }
 }

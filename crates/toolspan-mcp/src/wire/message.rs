@@ -147,6 +147,19 @@ impl<'a> Members<'a> {
 }
 
 impl RemoteError {
+    /// The error in the body of an HTTP response, whatever its id: a server that refuses a request
+    /// may not have read it (MCP 2025-11-25, "Sending Messages to the Server").
+    pub(crate) fn of_refusal(body: &[u8], json_depth: usize) -> Option<Self> {
+        if is_too_deep(body, json_depth.min(DEEPEST)) {
+            return None;
+        }
+        let members: Members<'_> = serde_json::from_slice(body).ok()?;
+        match members.result {
+            None => Self::parse(members.error?).ok(),
+            Some(_) => None,
+        }
+    }
+
     fn parse(error: &RawValue) -> Result<Self, String> {
         #[derive(Deserialize)]
         #[serde(expecting = "an object with a code")]
@@ -252,6 +265,34 @@ mod tests {
             "}",
         ] {
             assert!(plain_reply(line).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_refusal_is_read_with_any_id_and_without_one() {
+        for (body, message) in [
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"a"},"id":null}"#,
+                Some("a"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"b"}}"#,
+                Some("b"),
+            ),
+            (
+                r#"{"error":{"code":1,"message":"c"},"id":"server-error"}"#,
+                Some("c"),
+            ),
+            (r#"{"error":"invalid_token"}"#, None),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, None),
+            ("<html>", None),
+            ("", None),
+        ] {
+            let remote = RemoteError::of_refusal(body.as_bytes(), 64);
+            assert_eq!(
+                remote.as_ref().map(|remote| remote.message.as_str()),
+                message
+            );
         }
     }
 

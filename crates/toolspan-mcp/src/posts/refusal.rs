@@ -1,0 +1,193 @@
+//! What it means when a server answers a request with a status other than 200.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use toolspan_core::guard::{Redactor, sanitise};
+use toolspan_core::{Error, ErrorKind, Outcome, Phase};
+use toolspan_io::http::HttpResponse;
+
+use crate::error;
+use crate::wire::message::RemoteError;
+
+/// Bytes of a body that are read for what they say. Much more than is shown, so that a secret that is
+/// cut lies behind what is shown.
+const HEAD: usize = 16 << 10;
+/// How long they are waited for: the status says the most.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Characters of a body that are shown.
+const SHOWN: usize = 200;
+/// Deepest nesting of an error that is read.
+const DEPTH: usize = 32;
+
+/// A response that is no reply, read as far as it is needed.
+pub(super) struct Refusal {
+    status: StatusCode,
+    wait: Option<Duration>,
+    /// The error of the protocol in the body, if that is one.
+    remote: Option<RemoteError>,
+    /// The first of the body for people, without secrets.
+    excerpt: String,
+}
+
+impl Refusal {
+    /// Reads the head of the body, for a short while.
+    pub(super) async fn read(mut response: HttpResponse, redactor: &Redactor) -> Self {
+        let mut head = Vec::new();
+        let reading = async {
+            while head.len() < HEAD
+                && let Ok(Some(piece)) = response.body().chunk().await
+            {
+                head.extend_from_slice(piece.get(..HEAD - head.len()).unwrap_or(&piece));
+            }
+        };
+        let _ = tokio::time::timeout(PATIENCE, reading).await;
+        Self {
+            status: response.status,
+            wait: response.retry_after(),
+            remote: RemoteError::of_refusal(&head, DEPTH),
+            excerpt: excerpt(&head, redactor),
+        }
+    }
+
+    /// Whether the server says that it does not know the session. The protocol's word for it is 404;
+    /// servers built on older SDKs say 400, with an error that names the session.
+    pub(super) fn is_of_session(&self) -> bool {
+        let names_it = |remote: &RemoteError| {
+            let message = remote.message.to_ascii_lowercase();
+            message.contains("session")
+        };
+        self.status == StatusCode::NOT_FOUND
+            || (self.status == StatusCode::BAD_REQUEST
+                && self.remote.as_ref().is_some_and(names_it))
+    }
+
+    /// How long the server asks to wait before the request is sent once more.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        self.wait.filter(|_| self.is_overload())
+    }
+
+    fn is_overload(&self) -> bool {
+        let with_wait = self.status == StatusCode::SERVICE_UNAVAILABLE && self.wait.is_some();
+        self.status == StatusCode::TOO_MANY_REQUESTS || with_wait
+    }
+
+    /// The error of a request that found the session gone, had a new one begun, and found that gone.
+    pub(super) fn of_new_session(&self) -> Error {
+        let message = format!(
+            "the server does not know the session that it has just begun ({})",
+            self.said()
+        );
+        self.placed(Error::new(ErrorKind::Closed, Phase::Call, message))
+    }
+
+    /// What the refusal means.
+    pub(super) fn error(&self) -> Error {
+        let said = self.said();
+        let new = |kind, message: String| self.placed(Error::new(kind, Phase::Call, message));
+        match self.status.as_u16() {
+            401 => new(
+                ErrorKind::Auth,
+                format!("the server wants credentials that it accepts ({said})"),
+            )
+            .with_hint("set headers.Authorization of this server, or renew what is there"),
+            403 => new(
+                ErrorKind::Auth,
+                format!("the server forbids this request ({said})"),
+            )
+            .with_hint("check what the credentials in headers.Authorization may do"),
+            _ if self.is_overload() => self.overloaded(),
+            _ if self.remote.is_some() => self.of_protocol(),
+            404 => new(
+                ErrorKind::Connect,
+                format!("the server has nothing at this URL ({said})"),
+            )
+            .with_hint("check the path of the URL; /mcp and /sse are common"),
+            405 => new(
+                ErrorKind::Connect,
+                format!("the server takes no messages at this URL ({said})"),
+            )
+            .with_hint("check the path of the URL; /mcp and /sse are common"),
+            502 | 504 => new(
+                ErrorKind::RemoteError,
+                format!("what stands before the server got no answer from it ({said})"),
+            )
+            .with_outcome(Outcome::Unknown),
+            500..=599 => new(
+                ErrorKind::RemoteError,
+                format!("the server failed ({said})"),
+            ),
+            200..=299 => new(
+                ErrorKind::Protocol,
+                format!("the server took the request and gave no reply ({said})"),
+            )
+            .with_phase(Phase::Observe),
+            _ => new(
+                ErrorKind::Protocol,
+                format!("the server refused the request ({said})"),
+            ),
+        }
+    }
+
+    fn overloaded(&self) -> Error {
+        let message = format!("the server has too much to do ({})", self.said());
+        let error = self.placed(Error::new(ErrorKind::Overloaded, Phase::Call, message));
+        match self.wait {
+            Some(wait) => error
+                .with_retry_after(wait)
+                .with_hint(format!("the server asks to be left alone for {wait:?}")),
+            None => error.with_hint("call again later, or with fewer calls at once"),
+        }
+    }
+
+    /// The error of the protocol that the body holds.
+    fn of_protocol(&self) -> Error {
+        let Some(remote) = &self.remote else {
+            return error::protocol(self.said());
+        };
+        let error = error::remote(remote.code, &remote.message);
+        let message = format!("{} (HTTP {})", error.message(), self.status);
+        self.placed(error.with_message(message))
+    }
+
+    /// Whether the body says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.excerpt.is_empty()
+    }
+
+    /// The first of the body for people.
+    pub(super) fn excerpt(&self) -> &str {
+        &self.excerpt
+    }
+
+    /// The status with what the body says.
+    pub(super) fn said(&self) -> String {
+        let remote = self.remote.as_ref().map(|remote| &remote.message);
+        let words = match remote {
+            Some(message) => sanitise::one_line(message, SHOWN),
+            None => self.excerpt.clone(),
+        };
+        match words.as_str() {
+            "" => format!("HTTP {}", self.status),
+            words => format!("HTTP {}: {words:?}", self.status),
+        }
+    }
+
+    fn placed(&self, error: Error) -> Error {
+        error
+            .with_outcome(Outcome::Answered)
+            .with_http_status(self.status.as_u16())
+    }
+}
+
+/// The first of a body for people: secrets go before it is cut, so that none is cut in two.
+pub(super) fn excerpt(body: &[u8], redactor: &Redactor) -> String {
+    let head = body.get(..HEAD).unwrap_or(body);
+    let text = String::from_utf8_lossy(head);
+    let mut line = sanitise::one_line(&redactor.redact(&text), SHOWN);
+    if line.len() > SHOWN {
+        line.truncate(line.floor_char_boundary(SHOWN));
+        line.push('…');
+    }
+    line
+}

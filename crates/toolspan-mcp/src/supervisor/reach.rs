@@ -1,0 +1,128 @@
+//! What is known of how a remote server is reached: its protocol, its last fault, its warnings.
+
+use std::sync::Arc;
+
+use toolspan_core::services::Event;
+use toolspan_core::toolbox::{Step, ToolBoxState};
+use toolspan_core::{Error, ErrorKind};
+
+use super::{Now, Supervisor};
+use crate::connection::Connection;
+use crate::transport::{RemoteKind, Transport};
+
+/// What is known beside the connection.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// Whether HTTP with SSE is what worked last.
+    speaks_sse: bool,
+    /// Why the server could not be reached, until it is again.
+    trouble: Option<Error>,
+    /// How many warnings of the HTTP client the host was told.
+    warnings_told: usize,
+}
+
+impl Reach {
+    pub(super) fn speaks_sse(&self) -> bool {
+        self.speaks_sse
+    }
+
+    pub(super) fn note_sse(&mut self, works: bool) {
+        self.speaks_sse = works;
+    }
+
+    /// The server was reached. Gives whether it could not be before.
+    pub(super) fn found(&mut self) -> bool {
+        self.trouble.take().is_some()
+    }
+
+    /// The state of a toolbox whose connection is open.
+    pub(super) fn state(&self) -> ToolBoxState {
+        match &self.trouble {
+            Some(error) => ToolBoxState::Degraded(error.clone()),
+            None => ToolBoxState::Ready,
+        }
+    }
+}
+
+impl Supervisor {
+    /// Takes note of why a request over this connection failed. A server at a URL that is not reached
+    /// leaves its connection open: the next request may reach it.
+    pub(crate) fn note_failure(&self, connection: &Arc<Connection>, error: &Error) {
+        let is_lost = matches!(error.kind(), ErrorKind::Connect | ErrorKind::Closed)
+            && error.http_status().is_none();
+        if !is_lost || !matches!(self.server.transport, Transport::Remote(_)) {
+            return;
+        }
+        let mut state = self.lock();
+        match &state.now {
+            Now::Ready(ready) if Arc::ptr_eq(ready, connection) && ready.is_open() => {}
+            _ => return,
+        }
+        let was_found = state.reach.trouble.replace(error.clone()).is_none();
+        drop(state);
+        if was_found {
+            self.tell(Event::State(ToolBoxState::Degraded(error.clone())));
+        }
+    }
+
+    /// Gives the runtime a turn for what the system has to say of idle connections to a URL. A server
+    /// closes them when it likes; a request that was written to one would be lost, and whoever calls
+    /// after long work of its own may have kept the runtime from hearing of it.
+    pub(super) async fn hear_of_ends(&self) {
+        /// One turn in which it is heard, and one for a stream's reader to hear of that.
+        const TURNS: usize = 2;
+        let turns = match self.kind() {
+            "mcp/http" => TURNS - 1,
+            "mcp/sse" => TURNS,
+            _ => 0,
+        };
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// What the HTTP client warns of, without secrets.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let Transport::Remote(server) = &self.server.transport else {
+            return Vec::new();
+        };
+        let redacted = |text: &String| self.server.redactor.redact(text).into_owned();
+        server.client().warnings().iter().map(redacted).collect()
+    }
+
+    /// Tells the host each warning once.
+    pub(super) fn tell_warnings(&self) {
+        let warnings = self.warnings();
+        let told = std::mem::replace(&mut self.lock().reach.warnings_told, warnings.len());
+        for text in warnings.into_iter().skip(told) {
+            let level = "warning".to_owned();
+            self.tell(Event::Log { level, text });
+        }
+    }
+
+    /// What lies below the protocol, step by step.
+    pub(crate) async fn probe(&self) -> Vec<Step> {
+        let Transport::Remote(server) = &self.server.transport else {
+            return Vec::new();
+        };
+        let steps = server.client().probe(server.url()).await;
+        let step = |step: toolspan_io::http::ProbeStep| {
+            let error = |error| crate::posts::fault_of(&error, self.server.limits.message_bytes);
+            Step::new(step.what, step.took, step.result.map_err(error))
+        };
+        let steps = steps.into_iter().map(step);
+        steps.map(|step| self.placed_step(step)).collect()
+    }
+
+    /// What kind of toolbox it is, as far as that is known by now.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.server.transport {
+            Transport::Remote(server)
+                if server.kind() == RemoteKind::Auto && self.lock().reach.speaks_sse =>
+            {
+                "mcp/sse"
+            }
+            transport => transport.kind(),
+        }
+    }
+}
