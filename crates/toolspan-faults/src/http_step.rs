@@ -19,7 +19,7 @@ use crate::step::Part;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExpectRequest {
-    /// The HTTP method, in capitals.
+    /// The HTTP method, in capitals; `*` is any.
     pub method: String,
     /// The path it has to begin with. Default: any.
     pub path: String,

@@ -289,9 +289,10 @@ impl Wire for Stage {
         self.bound_session = self.session_of(&exchange);
         let is_stream = exchange.request.method == "GET";
         if self.dialect == Dialect::Legacy && is_stream {
-            let id = self.begin_session();
-            self.sessions.attach(&id, exchange.number());
-            self.bound_session = Some(id);
+            self.bound_session = Some(self.begin_session());
+        }
+        if let Some(id) = self.bound_session.as_deref().filter(|_| is_stream) {
+            self.sessions.attach(id, exchange.number());
         }
         let is_silent = exchange.message.is_some()
             && (self.dialect == Dialect::Legacy || !exchange.is_rpc_request());
@@ -316,7 +317,7 @@ impl Wire for Stage {
             let found = request.header(&name.to_ascii_lowercase());
             found.is_some_and(|it| value == b"*" || it.as_bytes() == value)
         };
-        Ok(request.method == expected.method
+        Ok(["*", &request.method].contains(&expected.method.as_str())
             && request.path().starts_with(&expected.path)
             && expected
                 .headers

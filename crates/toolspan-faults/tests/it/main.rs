@@ -7,9 +7,14 @@
     reason = "a panic is a failed test"
 )]
 
+mod http_faults;
+mod http_honest;
+mod http_program;
+mod http_steps;
 mod named;
 mod player;
 // It looks at /proc.
 #[cfg(target_os = "linux")]
 mod program;
 mod stage;
+mod web;

@@ -1,7 +1,7 @@
 //! Do the ready-made faults do what their descriptions say?
 
 use serde_json::{Value, json};
-use toolspan_faults::{Ended, FAULTS, Fault};
+use toolspan_faults::{Ended, FAULTS, Fault, Transport};
 
 use crate::stage::{Kept, Played, play_script, session};
 
@@ -43,7 +43,8 @@ fn every_fault_shows() {
     let honest = play_fault("honest");
     assert_eq!(honest.messages().len(), 5);
     for fault in FAULTS {
-        if fault.name == "honest" || SEEN_FROM_OUTSIDE.contains(&fault.name) {
+        let is_for_streams = fault.transports().contains(&Transport::Stdio);
+        if fault.name == "honest" || SEEN_FROM_OUTSIDE.contains(&fault.name) || !is_for_streams {
             continue;
         }
         let played = play_up_to(fault.name, 100_000);

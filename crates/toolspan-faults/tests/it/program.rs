@@ -129,7 +129,7 @@ impl Drop for Stray {
     }
 }
 
-fn fifo(folder: &Path, name: &str) -> (PathBuf, File) {
+pub(crate) fn fifo(folder: &Path, name: &str) -> (PathBuf, File) {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     let path = folder.join(name);
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a new FIFO");
