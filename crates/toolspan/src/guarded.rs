@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
+use tokio::time::Instant;
+use toolspan_core::toolbox::Step;
 use toolspan_core::{Discovery, Error, ErrorKind, Phase, Result, ToolBox};
 
 use crate::member::Member;
@@ -28,10 +30,37 @@ pub(crate) async fn discover(member: &Member, toolbox: &dyn ToolBox) -> Result<D
     let listing = AssertUnwindSafe(async { toolbox.discover().await }).catch_unwind();
     let discovered = match tokio::time::timeout(limit, listing).await {
         Ok(Ok(discovered)) => discovered,
-        Ok(Err(panic)) => Err(panicked(&*panic)),
+        Ok(Err(panic)) => {
+            let error = panicked(&*panic, "listed its tools", Phase::Discover);
+            Err(error)
+        }
         Err(_) => Err(unlisted(limit)),
     };
     discovered.map_err(|error| error.in_toolbox(&member.key))
+}
+
+/// What lies below the protocol of a member's toolbox, within `timeouts.connect`. A toolbox that
+/// panics or is not done by then has a failed step that says so.
+pub(crate) async fn probe(member: &Member, toolbox: &dyn ToolBox) -> Vec<Step> {
+    /// What the steps do together.
+    const WHAT: &str = "reach the server";
+    if Handle::try_current().is_err() {
+        return Vec::new();
+    }
+    let limit = member.timeouts.connect;
+    let began = Instant::now();
+    let probing = AssertUnwindSafe(async { toolbox.probe().await }).catch_unwind();
+    let error = match tokio::time::timeout(limit, probing).await {
+        Ok(Ok(steps)) => return steps,
+        Ok(Err(panic)) => panicked(&*panic, "was probed", Phase::Connect),
+        Err(_) => {
+            let message = format!("not reached within {limit:?} (timeouts.connect)");
+            Error::new(ErrorKind::Timeout, Phase::Connect, message)
+                .with_hint("raise timeouts.connect")
+        }
+    };
+    let error = error.in_toolbox(&member.key);
+    vec![Step::new(WHAT, began.elapsed(), Err(error))]
 }
 
 /// Ends a member's toolbox; waits for it at most `timeouts.close` and [`CLOSE_GRACE`].
@@ -51,14 +80,15 @@ pub(crate) async fn close(member: &Member) {
     };
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> Error {
+/// `during` says what it was asked for: "listed its tools".
+fn panicked(panic: &(dyn Any + Send), during: &str, phase: Phase) -> Error {
     let words = panic
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("without a message");
-    let message = format!("the toolbox panicked while it listed its tools: {words}");
-    Error::new(ErrorKind::Internal, Phase::Discover, message)
+    let message = format!("the toolbox panicked while it {during}: {words}");
+    Error::new(ErrorKind::Internal, phase, message)
         .with_hint("this is a fault in the toolbox's code; other toolboxes are not affected")
 }
 

@@ -279,23 +279,30 @@ impl Host {
         self.roster().iter().map(|member| member.status()).collect()
     }
 
-    /// Starts a toolbox and tells what a person needs to find a fault in it. A failed start is in
-    /// the diagnosis, not an error.
+    /// Looks at what lies below a toolbox's protocol, starts it, and tells what a person needs to find
+    /// a fault in it. A failed step or start is in the diagnosis, not an error.
     ///
     /// # Errors
     ///
     /// `usage` when there is no such toolbox; `config` when its entry cannot be used.
     pub async fn diagnose(&self, toolbox: &str) -> Result<Diagnosis> {
         let member = self.member(toolbox)?;
+        let mut steps = Vec::new();
+        if let (Some(toolbox), Ok(())) = (member.toolbox(), self.refuse_closed()) {
+            steps = guarded::probe(&member, &**toolbox).await;
+        }
         if let Err(error) = self.listed(&member).await
             && member.toolbox().is_none()
         {
             return Err(error);
         }
-        Ok(member
+        let mut diagnosis = member
             .toolbox()
             .map(|toolbox| toolbox.diagnosis())
-            .unwrap_or_default())
+            .unwrap_or_default();
+        steps.append(&mut diagnosis.steps);
+        diagnosis.steps = steps;
+        Ok(diagnosis)
     }
 
     /// The limits of the host as a whole; a toolbox may have its own.

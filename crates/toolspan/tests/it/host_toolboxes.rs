@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolspan::schema::Schema;
 use toolspan::tool::tool_fn;
-use toolspan::toolbox::ToolBoxState;
+use toolspan::toolbox::{Diagnosis, Step, ToolBoxState};
 use toolspan::{
     BoxFuture, CallOptions, CancellationToken, Context, Discovery, Error, ErrorKind, Host,
     HostBuilder, Observation, Outcome, Phase, Result, ToolBox, ToolDefinition, ToolExecutor,
@@ -34,6 +34,7 @@ type Work = dyn Fn(usize) -> BoxFuture<'static, Result<Discovery>> + Send + Sync
 struct Odd {
     discover: Box<Work>,
     listings: AtomicUsize,
+    probe: fn() -> BoxFuture<'static, Vec<Step>>,
     close: fn() -> BoxFuture<'static, ()>,
     is_closed: AtomicBool,
 }
@@ -45,6 +46,7 @@ impl Odd {
         Self {
             discover: Box::new(discover),
             listings: AtomicUsize::new(0),
+            probe: || Box::pin(async { Vec::new() }),
             close: || Box::pin(async {}),
             is_closed: AtomicBool::new(false),
         }
@@ -61,6 +63,11 @@ impl Odd {
 
     fn hanging() -> Self {
         Self::new(|_| Box::pin(std::future::pending()))
+    }
+
+    fn probed(mut self, probe: fn() -> BoxFuture<'static, Vec<Step>>) -> Self {
+        self.probe = probe;
+        self
     }
 
     fn closing(mut self, close: fn() -> BoxFuture<'static, ()>) -> Self {
@@ -83,6 +90,17 @@ impl ToolBox for Odd {
             true => ToolBoxState::Closed,
             false => ToolBoxState::Ready,
         }
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Vec<Step>> {
+        (self.probe)()
+    }
+
+    fn diagnosis(&self) -> Diagnosis {
+        let mut diagnosis = Diagnosis::default();
+        let took = Duration::from_millis(2);
+        diagnosis.steps = vec![Step::new("list", took, Ok("1 tool".into()))];
+        diagnosis
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -391,6 +409,40 @@ fn outside_a_runtime_everything_that_waits_is_refused() {
     .map(|error| error.unwrap().kind());
     assert_eq!(kinds, [ErrorKind::Usage; 3]);
     assert_eq!(host.status().len(), 1);
+}
+
+/// The steps of a diagnosis, one a line.
+async fn steps(host: &Host, toolbox: &str) -> String {
+    let diagnosis = host.diagnose(toolbox).await.unwrap();
+    let steps = diagnosis.steps.iter().map(|step| {
+        let result = match &step.result {
+            Ok(result) => result.clone(),
+            Err(error) => format!("{} {error}", error.kind()),
+        };
+        format!("{} ({:?}): {result}", step.what, step.took)
+    });
+    steps.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_diagnosis_begins_with_what_lies_below_the_protocol_and_cannot_be_held_up_by_it() {
+    let good = Odd::with("a", "good").probed(|| {
+        let step = |what: &str, found: &str| {
+            Step::new(what, Duration::from_millis(1), Ok(found.to_owned()))
+        };
+        Box::pin(async move { vec![step("dns", "127.0.0.1"), step("tcp", "127.0.0.1:80")] })
+    });
+    let bomb = Odd::with("a", "bomb").probed(|| panic!("at the probe"));
+    let stuck = Odd::with("a", "stuck").probed(|| Box::pin(std::future::pending()));
+    let host = host([("good", good), ("bomb", bomb), ("stuck", stuck)]);
+    let host = host.start().unwrap();
+    let mut all = Vec::new();
+    for toolbox in ["good", "bomb", "stuck"] {
+        all.push(format!("# {toolbox}\n{}", steps(&host, toolbox).await));
+    }
+    host.close().await;
+    all.push(format!("# good, closed\n{}", steps(&host, "good").await));
+    insta::assert_snapshot!(all.join("\n\n"));
 }
 
 #[tokio::test]
