@@ -95,16 +95,33 @@ fn connect_reason(error: &reqwest::Error, exchange: &Exchange) -> String {
     if let Some(error) = find::<rustls::Error>(error) {
         return TlsProblem::of(error).to_string();
     }
-    io_kind(error)
-        .and_then(connect_words)
-        .map_or_else(|| innermost(error), str::to_owned)
+    if let Some(words) = io_kind(error).and_then(connect_words) {
+        return words.to_owned();
+    }
+    let text = innermost(error);
+    proxy_words(&text).map_or(text, str::to_owned)
+}
+
+/// What a proxy's failure means; its types are not public, so their texts are all there is.
+fn proxy_words(text: &str) -> Option<&'static str> {
+    match text {
+        "tunnel error: proxy authorization required" => {
+            Some("it asks for a name and a password; put them into the proxy's URL")
+        }
+        "tunnel error: unsuccessful" => Some("it refuses to connect there"),
+        "tunnel error: unexpected end of file" => Some("it ended the connection"),
+        "SOCKS error: failed to create underlying connection" => {
+            Some("it takes no connection; is anything running there, and the port right?")
+        }
+        _ => None,
+    }
 }
 
 /// Why a connection was not made, for what the system says most.
 pub(super) fn connect_words(kind: io::ErrorKind) -> Option<&'static str> {
     match kind {
         io::ErrorKind::ConnectionRefused => {
-            Some("the connection was refused; is the server running, and the port right?")
+            Some("the connection was refused; is anything running there, and the port right?")
         }
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
             Some("there is no way to this address; check the network")

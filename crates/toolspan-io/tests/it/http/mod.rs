@@ -5,6 +5,9 @@ mod authority;
 mod bodies;
 mod breaks;
 mod exchange;
+#[cfg(target_os = "linux")]
+mod memory;
 mod names;
+mod proxy;
 mod server;
 mod tls;
