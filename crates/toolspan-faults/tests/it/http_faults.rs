@@ -310,7 +310,6 @@ fn connections_break_off_where_they_should() {
 #[test]
 fn what_hangs_says_nothing_more() {
     for name in [
-        "never_answer_call",
         "slow_headers_hang",
         "hang_after_headers",
         "hang_mid_body",
@@ -318,15 +317,10 @@ fn what_hangs_says_nothing_more() {
     ] {
         let server = named(name);
         let mut client = server.called();
-        if name != "never_answer_call" {
-            assert_eq!(client.take(9), b"HTTP/1.1 ", "{name}");
-        }
+        assert_eq!(client.take(9), b"HTTP/1.1 ", "{name}");
         let (mut other, session) = server.begin();
-        assert_eq!(
-            other.ask(&session, &call(8, "x")).json(),
-            reply(8, "x"),
-            "{name}"
-        );
+        let answered = other.ask(&session, &call(8, "x"));
+        assert_eq!(answered.json(), reply(8, "x"), "{name}");
     }
 }
 
