@@ -147,8 +147,15 @@ fn broken(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
     HttpError::Broken {
         target,
         reason: broken_reason(error),
-        sent: exchange.start.has_begun(),
+        sent: exchange.start.has_begun() && !refused_unread(error),
     }
+}
+
+/// Whether a server of HTTP/2 says that it did not look at the request (RFC 9113, section 8.7).
+fn refused_unread(error: &reqwest::Error) -> bool {
+    find::<h2::Error>(error).is_some_and(|error| {
+        error.is_remote() && error.reason() == Some(h2::Reason::REFUSED_STREAM)
+    })
 }
 
 fn broken_reason(error: &reqwest::Error) -> String {

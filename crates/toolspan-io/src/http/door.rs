@@ -1,6 +1,7 @@
 //! Where are the clients of reqwest made? Here and nowhere else.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::ClientConfig;
 
@@ -22,6 +23,12 @@ const HEAD_BYTES: u32 = 256 * 1024;
 
 /// Most connections to one host that are kept open while nobody uses them.
 const IDLE_CONNECTIONS: usize = 8;
+
+/// A connection of HTTP/2 with requests under way is asked this often whether it still stands, and
+/// is given up when no answer comes: one dead connection would hold up all its requests.
+const PING: Duration = Duration::from_secs(30);
+/// How long the answer may take.
+const PONG: Duration = Duration::from_secs(15);
 
 /// How a request travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,5 +117,7 @@ fn builder(settings: &HttpSettings, tls: ClientConfig) -> reqwest::ClientBuilder
         .connect_timeout(settings.connect + settings.tls_handshake)
         .http1_max_headers(HEADERS)
         .http2_max_header_list_size(HEAD_BYTES)
+        .http2_keep_alive_interval(PING)
+        .http2_keep_alive_timeout(PONG)
         .pool_max_idle_per_host(IDLE_CONNECTIONS)
 }

@@ -88,7 +88,8 @@ impl Body for Outgoing {
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         if !self.start.begin() {
-            // hyper has the head in its buffer by now, and drops it with the connection.
+            // Over HTTP/1 the head is in a buffer by now, which is dropped with the connection. Over
+            // HTTP/2 it may be out: the stream is reset.
             return Poll::Ready(Some(Err(TakenBack)));
         }
         Poll::Ready(self.rest.take().map(|body| Ok(Frame::data(body))))

@@ -31,7 +31,7 @@ pub(super) fn judge(url: &Url, source: UrlSource, base: &Url) -> Result<Reach, H
 fn verdict(url: &Url, source: UrlSource, base: &Url) -> Result<Reach, Refusal> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Refusal::Scheme {
-            scheme: url.scheme().chars().take(20).collect(),
+            scheme: shown::scheme(url),
         });
     }
     if !url.username().is_empty() || url.password().is_some() {
@@ -46,7 +46,7 @@ fn verdict(url: &Url, source: UrlSource, base: &Url) -> Result<Reach, Refusal> {
     }
     match host {
         Host::Domain(name) if is_local_name(name) => Err(Refusal::LocalName {
-            host: name.to_owned(),
+            host: shown::host(name),
         }),
         Host::Domain(_) => Ok(Reach::Public),
         Host::Ipv4(address) => public(address.into()),
@@ -74,7 +74,8 @@ pub(super) fn all_public(addresses: &[IpAddr]) -> Result<(), Refusal> {
 /// The address that a URL's host is, when it is not a name.
 pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
-        Host::Domain(_) => None,
+        // A URL of `socks5` keeps an address as a name.
+        Host::Domain(name) => name.parse().ok(),
         Host::Ipv4(address) => Some(address.into()),
         Host::Ipv6(address) => Some(address.into()),
     }

@@ -33,7 +33,7 @@ const TRIED: usize = 4;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProbeStep {
-    /// `proxy`, `dns`, `tcp` or `tls`.
+    /// `url` (only when it is refused), `proxy`, `dns`, `tcp` or `tls`.
     pub what: &'static str,
     /// How long it took.
     pub took: Duration,
@@ -48,7 +48,7 @@ impl HttpClient {
         let mut steps = Vec::new();
         let started = Instant::now();
         if let Err(error) = policy::judge(url, UrlSource::Written, &self.settings().base) {
-            push(&mut steps, "dns", started, Err(error));
+            push(&mut steps, "url", started, Err(error));
             return steps;
         }
         let proxy = self.settings().proxies.route(url).cloned();
@@ -170,6 +170,9 @@ fn describe(stream: &TlsStream<TcpStream>) -> String {
         Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2".to_owned(),
         _ => "TLS".to_owned(),
     };
+    if session.alpn_protocol() == Some(b"h2") {
+        text.push_str(", HTTP/2");
+    }
     let first = session.peer_certificates().and_then(<[_]>::first);
     if let Some(facts) = first.and_then(|certificate| certificate::facts(certificate)) {
         let _ = write!(text, ", certificate valid until {}", facts.expires);

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use url::Url;
 
-/// Asked when the first byte of a request is about to go out, at most once per try. False takes the
-/// request back: nothing of it goes out, if it has a body, and it ends as an invalid one.
+/// Asked when the first byte of a request is about to go out, at most once per try. False takes a
+/// request with a body back: nothing of it goes out (over HTTP/2 at most its head, and then a reset in
+/// place of the body), and it ends as an invalid one.
 pub type Begun = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Who named a URL; it decides where the URL may point (see [the module](super)).

@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::error::HttpError;
 use super::policy::{Reach, all_public};
 use super::refusal::Refusal;
+use super::shown;
 
 /// Most addresses of one name that are looked at.
 const ADDRESSES: usize = 64;
@@ -57,7 +58,7 @@ impl Lookup {
     ) -> Result<Vec<IpAddr>, LookupError> {
         let failed = |reason: String| {
             LookupError::Failed(HttpError::Dns {
-                host: host.to_owned(),
+                host: shown::host(host),
                 reason,
             })
         };

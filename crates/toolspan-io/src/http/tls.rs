@@ -74,17 +74,19 @@ pub(super) fn client_config(settings: &TlsSettings) -> Result<ClientConfig, Http
     } else {
         builder.with_custom_certificate_verifier(Arc::new(verifier(settings, &provider)?))
     };
-    match &settings.identity {
-        None => Ok(builder.with_no_client_auth()),
+    let mut config = match &settings.identity {
+        None => builder.with_no_client_auth(),
         Some(pem) => {
             let chain = certificates(pem, "the client certificate")?;
             let key = PrivateKeyDer::from_pem_slice(pem)
                 .map_err(|_| invalid("the client certificate's private key", &NOT_PEM))?;
             builder
                 .with_client_auth_cert(chain, key)
-                .map_err(|error| invalid("the client certificate and its key", &error))
+                .map_err(|error| invalid("the client certificate and its key", &error))?
         }
-    }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
 }
 
 fn verifier(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Trusting, HttpError> {

@@ -82,6 +82,17 @@ impl Leaf {
 
     /// A server that shows this certificate; `clients` is who must have signed those of clients.
     pub(crate) fn acceptor(&self, clients: Option<&Authority>) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::new(self.config(clients)))
+    }
+
+    /// A server that speaks HTTP/2.
+    pub(crate) fn acceptor_of_http2(&self) -> TlsAcceptor {
+        let mut config = self.config(None);
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        TlsAcceptor::from(Arc::new(config))
+    }
+
+    fn config(&self, clients: Option<&Authority>) -> ServerConfig {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.clone()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone())
@@ -100,9 +111,8 @@ impl Leaf {
                 builder.with_client_cert_verifier(verifier)
             }
         };
-        let config = builder
+        builder
             .with_single_cert(vec![self.certificate.clone()], key)
-            .expect("a certificate with its key");
-        TlsAcceptor::from(Arc::new(config))
+            .expect("a certificate with its key")
     }
 }

@@ -145,6 +145,60 @@ async fn each_encoding_that_is_asked_for_is_unpacked() {
 }
 
 #[tokio::test]
+async fn a_packed_stream_is_given_out_as_it_comes() {
+    let mut gzip = GzipEncoder::new(Vec::new());
+    let mut brotli = BrotliEncoder::new(Vec::new());
+    let mut events = Vec::new();
+    for event in [b"data: 1\n\n", b"data: 2\n\n"] {
+        gzip.write_all(event).await.unwrap();
+        gzip.flush().await.unwrap();
+        brotli.write_all(event).await.unwrap();
+        brotli.flush().await.unwrap();
+        events.push((
+            std::mem::take(gzip.get_mut()),
+            std::mem::take(brotli.get_mut()),
+        ));
+    }
+    let (gzip, brotli): (Vec<_>, Vec<_>) = events.into_iter().unzip();
+    for (name, pieces) in [("gzip", gzip), ("br", brotli)] {
+        let (arrived, mut heard) = tokio::sync::mpsc::channel(1);
+        let gate = std::sync::Arc::new(tokio::sync::Notify::new());
+        let (head, open) = (
+            format!("HTTP/1.1 200 OK\r\ncontent-encoding: {name}\r\n\r\n"),
+            gate.clone(),
+        );
+        let server = Server::start(move |mut stream, _| {
+            let (pieces, head, open) = (pieces.clone(), head.clone(), open.clone());
+            let arrived = arrived.clone();
+            async move {
+                read_request(&mut stream).await;
+                write(&mut stream, head).await;
+                write(&mut stream, &pieces[0]).await;
+                // The second event waits until the first has been read.
+                open.notified().await;
+                write(&mut stream, &pieces[1]).await;
+                arrived.send(stream).await.expect("the test listens");
+            }
+        })
+        .await;
+        let mut answer = get(&server).await;
+        assert_eq!(
+            answer.body().chunk().await.unwrap().unwrap(),
+            "data: 1\n\n",
+            "{name}"
+        );
+        gate.notify_one();
+        let stream = heard.recv().await.unwrap();
+        assert_eq!(
+            answer.body().chunk().await.unwrap().unwrap(),
+            "data: 2\n\n",
+            "{name}"
+        );
+        drop(stream);
+    }
+}
+
+#[tokio::test]
 async fn a_bomb_is_found_by_its_ratio_and_costs_no_more_than_the_reader_takes() {
     let zeros = vec![0_u8; 4 * MIB];
     let mut gzip = GzipEncoder::new(Vec::new());

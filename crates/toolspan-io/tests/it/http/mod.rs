@@ -5,9 +5,11 @@ mod authority;
 mod bodies;
 mod breaks;
 mod exchange;
+mod http2;
 #[cfg(target_os = "linux")]
 mod memory;
 mod names;
+mod probe;
 mod proxy;
 mod server;
 mod tls;
