@@ -459,9 +459,12 @@ impl Waiting<'_> {
         self.slot.poll(task)
     }
 
+    /// The error without secrets of the way, and with what the way knows of the call.
+    ///
     /// An end that leaves open whether the call ran means `not_sent` for a frame that was never
     /// begun. It is taken back for that: the way knows for certain, and will not send it.
     fn placed(&self, error: Error) -> Error {
+        let error = self.shared.way.hide(error);
         let unsent = error.outcome() == Outcome::Unknown
             && self.shared.way.withdraw(&self.slot) == Withdrawn::Whole;
         if unsent { not_sent(error) } else { error }

@@ -302,7 +302,7 @@ impl McpTool {
         };
         let result = connection.call(&wire_call, Some(context)).await;
         let result = result.map_err(|error| {
-            let error = supervisor.placed(error);
+            let error = without_headers(supervisor.placed(error), context);
             supervisor.note_failure(&connection, &error);
             error
         })?;
@@ -310,6 +310,12 @@ impl McpTool {
         supervisor.note_success();
         content::observation(&result)
     }
+}
+
+/// An error without the headers that the caller wanted for the call, which are secrets.
+fn without_headers(error: Error, context: &Context) -> Error {
+    let values = context.headers().iter().map(|(_, value)| value.reveal());
+    error.redacted(&Redactor::new(values))
 }
 
 impl ToolExecutor for McpTool {

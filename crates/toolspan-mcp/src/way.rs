@@ -67,6 +67,14 @@ impl Way {
         }
     }
 
+    /// An error without what is secret on this way.
+    pub(crate) fn hide(&self, error: Error) -> Error {
+        match self {
+            Self::Piped(_) => error,
+            Self::Posted(posts) => posts.hide(error),
+        }
+    }
+
     /// What a person may want to know of the way, one fact a line.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolspan_core::Result;
 use toolspan_io::http::{HttpRequest, HttpResponse, Redirects};
 
-use super::refusal::Refusal;
+use super::refusal::{self, Refusal};
 use super::session::Live;
 use super::{Posts, Style, fault, headers};
 use crate::core::pending::{CallSlot, Pending};
@@ -64,6 +64,15 @@ impl Post {
     pub(super) fn id(&self) -> u64 {
         self.id
     }
+
+    /// The values of the headers that the caller wants, which are secrets.
+    pub(super) fn header_values(&self) -> impl Iterator<Item = &HeaderValue> {
+        self.headers.values()
+    }
+
+    pub(super) fn opens(&self) -> bool {
+        self.opens
+    }
 }
 
 /// The session that a request was sent in, and why it was sent again: each reason counts once.
@@ -115,9 +124,9 @@ impl Posts {
                 if post.opens {
                     self.take_session(&response)?;
                 }
-                return self.read_reply(post, response).await;
+                return self.read_reply(post, &attempt.live, response).await;
             }
-            let refusal = Refusal::read(response, &self.redactor).await;
+            let refusal = Refusal::read(response, &self.veil(Some(post))).await;
             self.overcome(post, refusal, &mut attempt).await?;
             attempt.live = self.session.live();
         }
@@ -191,8 +200,7 @@ impl Posts {
     }
 
     fn words_of(&self, response: &HttpResponse) -> String {
-        let status = response.status;
-        let mut words = format!("HTTP {status}");
+        let mut words = refusal::shown(response.status);
         match headers::media(&response.headers) {
             headers::Media::Json => words.push_str(", JSON"),
             headers::Media::Events => words.push_str(", a stream of events"),

@@ -17,6 +17,7 @@ use url::Url;
 
 use super::headers::{self, Media};
 use super::refusal::Refusal;
+use super::veil::Veil;
 use super::{Kept, Posts, Remote, Unfit, fault};
 use crate::core::receive::Replies;
 use crate::error;
@@ -51,7 +52,7 @@ pub(crate) async fn open(remote: &Remote<'_>, message_bytes: usize) -> Result<(U
     let status = response.status;
     let is_stream = headers::media(&response.headers) == Media::Events;
     if status != http::StatusCode::OK || !is_stream {
-        let refusal = Refusal::read(response, &remote.redactor).await;
+        let refusal = Refusal::read(response, &Veil::of_config(&remote.redactor)).await;
         return Err(match status.as_u16() {
             200 => not_a_stream(&refusal.said()),
             _ => refusal.error(),

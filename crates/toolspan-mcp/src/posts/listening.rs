@@ -13,7 +13,7 @@ use toolspan_io::http::{Body, HttpError, HttpRequest};
 
 use super::events::Events;
 use super::headers::{self, Media};
-use super::{Posts, Unfit};
+use super::{Posts, Unfit, refusal};
 use crate::core::receive::Replies;
 
 /// Failures in a row after which the stream is given up.
@@ -89,8 +89,8 @@ impl Posts {
             }
             // A server that knows no such stream says 405; some say 404, or answer with a page.
             200 | 202 | 204 | 404 | 405 => End::NotOffered,
-            408 | 429 | 500.. => End::Cut(format!("HTTP {status}")),
-            _ => End::Refused(format!("HTTP {status}")),
+            408 | 429 | 500.. => End::Cut(refusal::shown(status)),
+            _ => End::Refused(refusal::shown(status)),
         }
     }
 

@@ -10,6 +10,7 @@
 //! - [`session`] knows the session, and renews it once for all who found it gone.
 //! - [`listening`] is the GET stream of streamable HTTP, [`legacy`] the one of HTTP with SSE.
 //! - [`sideways`] sends what nobody waits for: notices, answers to the server, the good-bye.
+//! - [`veil`] keeps secrets out of what is shown of a response.
 //!
 //! Every task belongs to the [`Posts`] and runs on the runtime that opened it, whoever calls.
 
@@ -24,6 +25,7 @@ mod refusal;
 mod reply;
 mod session;
 mod sideways;
+mod veil;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use toolspan_core::guard::{Redactor, sanitise};
+use toolspan_core::guard::sanitise;
 use toolspan_core::{Error, ErrorKind, Outcome, Phase};
 use toolspan_io::http::HttpResponse;
 
+use super::veil::Veil;
 use crate::error;
 use crate::wire::message::RemoteError;
 
@@ -15,7 +16,7 @@ use crate::wire::message::RemoteError;
 const HEAD: usize = 16 << 10;
 /// How long they are waited for: the status says the most.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Characters of a body that are shown.
+/// Bytes of a body that are shown.
 const SHOWN: usize = 200;
 /// Deepest nesting of an error that is read.
 const DEPTH: usize = 32;
@@ -31,8 +32,8 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Reads the head of the body, for a short while.
-    pub(super) async fn read(mut response: HttpResponse, redactor: &Redactor) -> Self {
+    /// Reads the head of the body, for a short while. `veil` hides the secrets that it may repeat.
+    pub(super) async fn read(mut response: HttpResponse, veil: &Veil) -> Self {
         let mut head = Vec::new();
         let reading = async {
             while head.len() < HEAD
@@ -45,8 +46,11 @@ impl Refusal {
         Self {
             status: response.status,
             wait: response.retry_after(),
-            remote: RemoteError::of_refusal(&head, DEPTH),
-            excerpt: excerpt(&head, redactor),
+            remote: RemoteError::of_refusal(&head, DEPTH).map(|remote| RemoteError {
+                message: veil.over(&remote.message),
+                ..remote
+            }),
+            excerpt: excerpt(&head, veil),
         }
     }
 
@@ -135,7 +139,7 @@ impl Refusal {
         match self.wait {
             Some(wait) => error
                 .with_retry_after(wait)
-                .with_hint(format!("the server asks to be left alone for {wait:?}")),
+                .with_hint(format!("call again in {wait:?}: the server asks for that")),
             None => error.with_hint("call again later, or with fewer calls at once"),
         }
     }
@@ -146,7 +150,7 @@ impl Refusal {
             return error::protocol(self.said());
         };
         let error = error::remote(remote.code, &remote.message);
-        let message = format!("{} (HTTP {})", error.message(), self.status);
+        let message = format!("{} ({})", error.message(), shown(self.status));
         self.placed(error.with_message(message))
     }
 
@@ -167,9 +171,10 @@ impl Refusal {
             Some(message) => sanitise::one_line(message, SHOWN),
             None => self.excerpt.clone(),
         };
+        let status = shown(self.status);
         match words.as_str() {
-            "" => format!("HTTP {}", self.status),
-            words => format!("HTTP {}: {words:?}", self.status),
+            "" => status,
+            words => format!("{status}: {words}"),
         }
     }
 
@@ -180,12 +185,21 @@ impl Refusal {
     }
 }
 
-/// The first of a body for people: secrets go before it is cut, so that none is cut in two.
-pub(super) fn excerpt(body: &[u8], redactor: &Redactor) -> String {
+/// A status for people, with its name where it has one.
+pub(super) fn shown(status: StatusCode) -> String {
+    match status.canonical_reason() {
+        Some(reason) => format!("HTTP {} {reason}", status.as_u16()),
+        None => format!("HTTP {}", status.as_u16()),
+    }
+}
+
+/// The first of a body for people, at most 200 bytes and a sign that it was cut. Secrets go before it
+/// is cut, so that none is cut in two.
+pub(super) fn excerpt(body: &[u8], veil: &Veil) -> String {
     let head = body.get(..HEAD).unwrap_or(body);
     let text = String::from_utf8_lossy(head);
-    let mut line = sanitise::one_line(&redactor.redact(&text), SHOWN);
-    if line.len() > SHOWN {
+    let mut line = sanitise::one_line(&veil.over(&text), SHOWN);
+    if line.len() > SHOWN + '…'.len_utf8() {
         line.truncate(line.floor_char_boundary(SHOWN));
         line.push('…');
     }

@@ -4,16 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use http::Method;
 use toolspan_core::{Error, Outcome, Phase, Result};
 use toolspan_io::http::{Body, HttpError, HttpRequest, HttpResponse};
 
 use super::events::Events;
 use super::headers::{self, Media};
-use super::{Post, Posts, Unfit, fault, refusal};
+use super::refusal::{self, Refusal};
+use super::session::Live;
+use super::{Post, Posts, Unfit, fault};
 use crate::core::receive::Replies;
 use crate::error;
 
+/// What is said of a stream that broke off.
+const CUT: &str = "the stream was cut before the reply came";
 /// How often in a row a stream is asked for again without anything new coming.
 const MOST_TRIES: usize = 5;
 /// How long the head of a stream that is taken up again may take.
@@ -23,17 +27,18 @@ const HEAD_LIMIT: Duration = Duration::from_secs(30);
 const LINGER: Duration = Duration::from_secs(1);
 
 impl Posts {
-    /// Reads the reply out of a response of status 200.
+    /// Reads the reply to a request that was sent in this session out of a response of status 200.
     pub(super) async fn read_reply(
         self: &Arc<Self>,
         post: &Post,
+        live: &Live,
         response: HttpResponse,
     ) -> Result<()> {
         match headers::media(&response.headers) {
             Media::Json => self.read_document(post, response).await,
-            Media::Events => self.read_events(post, response.into_body()).await,
+            Media::Events => self.read_events(post, live, response.into_body()).await,
             Media::Other(name) => {
-                let refusal = refusal::Refusal::read(response, &self.redactor).await;
+                let refusal = Refusal::read(response, &self.veil(Some(post))).await;
                 let what = match name.as_str() {
                     "" if refusal.is_empty() => "an empty body".to_owned(),
                     "" => "a body of no known kind".to_owned(),
@@ -49,7 +54,7 @@ impl Posts {
         let most = self.link.limits.message_bytes;
         let body = response.into_body().read_whole(most).await;
         let body = body.map_err(|error| fault::of(&error, most))?;
-        let excerpt = || refusal::excerpt(&body, &self.redactor);
+        let excerpt = || refusal::excerpt(&body, &self.veil(Some(post)));
         if body.trim_ascii().is_empty() {
             return Err(unusable("its body is empty", ""));
         }
@@ -71,10 +76,10 @@ impl Posts {
     }
 
     /// Reads events until the reply is among them, over as many connections as that takes.
-    async fn read_events(self: &Arc<Self>, post: &Post, mut body: Body) -> Result<()> {
+    async fn read_events(self: &Arc<Self>, post: &Post, live: &Live, mut body: Body) -> Result<()> {
         let most = self.link.limits.message_bytes;
         let mut events = Events::new(self.receiver(Replies::Of(post.id())), most);
-        let mut tries = 0;
+        let mut resuming = Resuming { live, tries: 0 };
         loop {
             let end = self.read_to_reply(post, &mut events, &mut body).await?;
             let cut = match end {
@@ -85,9 +90,13 @@ impl Posts {
                 End::Cut(cut) => cut,
             };
             if events.cut() > 0 {
-                tries = 0;
+                resuming.tries = 0;
             }
-            body = self.resume(&mut events, &mut tries, cut).await?;
+            if post.opens() || events.last_id().is_none() {
+                // A session that is just being opened has no name yet to ask by.
+                return Err(lost(&why(&cut)));
+            }
+            body = self.resume(&events, &mut resuming, why(&cut)).await?;
             self.notes.resumed.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -112,9 +121,10 @@ impl Posts {
                 return Ok(End::Replied);
             }
             taken.map_err(|unfit| match unfit {
-                Unfit::Message(reason) => {
-                    unusable(&reason, &refusal::excerpt(events.unfit(), &self.redactor))
-                }
+                Unfit::Message(reason) => unusable(
+                    &reason,
+                    &refusal::excerpt(events.unfit(), &self.veil(Some(post))),
+                ),
                 Unfit::TooLarge => error::too_large(self.link.limits.message_bytes),
                 Unfit::Server(error) => error,
             })?;
@@ -124,50 +134,41 @@ impl Posts {
     /// Asks for the rest of a stream that was cut before the reply (MCP 2025-11-25, "Resumability and
     /// Redelivery").
     async fn resume(
-        self: &Arc<Self>,
-        events: &mut Events,
-        tries: &mut usize,
-        cut: Option<HttpError>,
+        &self,
+        events: &Events,
+        resuming: &mut Resuming<'_>,
+        mut why: String,
     ) -> Result<Body> {
-        let mut why = match cut {
-            Some(error) => error.to_string(),
-            None => "it ended".to_owned(),
-        };
-        if events.last_id().is_none() {
-            return Err(lost(&format!("the stream was cut before the reply: {why}")));
-        }
-        while *tries < MOST_TRIES {
-            *tries += 1;
+        while resuming.tries < MOST_TRIES {
+            resuming.tries += 1;
             tokio::time::sleep(events.retry()).await;
-            match self.ask_for_rest(events).await {
-                Ok(Ok(body)) => return Ok(body),
-                Ok(Err(refused)) => return Err(refused),
-                Err(error) => why = error.to_string(),
-            }
+            let again = match self.ask_for_rest(events, resuming.live).await {
+                Err(error) => error.to_string(),
+                Ok(response) => match response.status.as_u16() {
+                    200 if headers::media(&response.headers) == Media::Events => {
+                        return Ok(response.into_body());
+                    }
+                    408 | 429 | 500.. => refusal::shown(response.status),
+                    status => {
+                        let words = refusal::shown(response.status);
+                        let message = format!("{why}, and is not taken up again ({words})");
+                        return Err(lost(&message).with_http_status(status));
+                    }
+                },
+            };
+            why = format!("{CUT}: {again}");
         }
         Err(lost(&format!(
-            "the stream was cut before the reply, and {MOST_TRIES} times brought nothing new: {why}"
+            "{why}; it was asked for again {MOST_TRIES} times and brought nothing new"
         )))
     }
 
-    /// One try. The inner error means that there is no use in another one.
-    async fn ask_for_rest(&self, events: &Events) -> Result<Result<Body>, HttpError> {
-        let live = self.session.live();
+    async fn ask_for_rest(&self, events: &Events, live: &Live) -> Result<HttpResponse, HttpError> {
         let request = HttpRequest::new(Method::GET, self.url.clone())
             .with_source(self.source)
             .with_headers(headers::of_stream(&live.headers, events.last_id()))
             .with_header_limit(HEAD_LIMIT);
-        let response = self.client.send(request).await?;
-        let is_stream = headers::media(&response.headers) == Media::Events;
-        match response.status {
-            StatusCode::OK if is_stream => Ok(Ok(response.into_body())),
-            status => {
-                let message = format!(
-                    "the stream was cut before the reply, and is not sent again: HTTP {status}"
-                );
-                Ok(Err(lost(&message).with_http_status(status.as_u16())))
-            }
-        }
+        self.client.send(request).await
     }
 
     /// Reads on after the reply, for a short while, so that the connection can be used again.
@@ -186,6 +187,14 @@ impl Posts {
     }
 }
 
+/// How a stream is taken up again.
+struct Resuming<'a> {
+    /// The session that it belongs to.
+    live: &'a Live,
+    /// Tries in a row that brought nothing new.
+    tries: usize,
+}
+
 /// How the reading of one connection ended.
 enum End {
     Replied,
@@ -193,11 +202,19 @@ enum End {
     Cut(Option<HttpError>),
 }
 
+/// Why a stream was cut, for people.
+fn why(cut: &Option<HttpError>) -> String {
+    match cut {
+        Some(error) => format!("{CUT}: {error}"),
+        None => "the stream ended before the reply came".to_owned(),
+    }
+}
+
 /// The error of an answer that is none.
 fn unusable(reason: &str, excerpt: &str) -> Error {
     let shown = match excerpt {
         "" => String::new(),
-        excerpt => format!(": {excerpt:?}"),
+        excerpt => format!("; it says: {excerpt}"),
     };
     let message = format!("the server's answer (HTTP 200 OK) cannot be used: {reason}{shown}");
     error::protocol(message).with_http_status(200)

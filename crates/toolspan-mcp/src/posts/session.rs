@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use http::{HeaderMap, HeaderValue};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use toolspan_core::{Outcome, Phase, Result};
+use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 
 use super::{Post, Posts, Style, headers};
 use crate::core::slot::Arrival;
@@ -44,6 +44,11 @@ pub(super) struct Live {
 }
 
 impl Live {
+    /// Its name, which is a secret.
+    pub(super) fn name(&self) -> Option<&HeaderValue> {
+        self.id.as_ref()
+    }
+
     /// Whether the server gave it a name.
     pub(super) fn has_id(&self) -> bool {
         self.id.is_some()
@@ -97,8 +102,16 @@ impl Posts {
         let id = self.session.lock().offered.take();
         let mut of_session = self.base.clone();
         headers::add_session(&mut of_session, version, id.as_ref());
-        self.tell(handshake::initialized(), of_session.clone())
-            .await?;
+        let told = self
+            .tell(handshake::initialized(), of_session.clone())
+            .await;
+        told.map_err(|error| {
+            let message = format!(
+                "the server did not take the end of the handshake: {}",
+                error.message()
+            );
+            error.with_message(message)
+        })?;
         let listening = match self.style {
             Style::Streamable => self.spawn(Arc::clone(self).listen(of_session.clone())),
             Style::Legacy(_) => None,
@@ -128,9 +141,8 @@ impl Posts {
         };
         match renewal.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(result)) => result.clone(),
-            _ => Err(error::closed("the connection was closed")),
+            _ => Err(error::closed("the connection was closed").with_outcome(Outcome::NotSent)),
         }
-        .map_err(|error| error.with_outcome(Outcome::NotSent))
     }
 
     /// The renewal that is under way, begun here if there is none.
@@ -172,7 +184,7 @@ impl Posts {
                 "timeouts.connect",
             )),
         }
-        .map_err(|error| error.with_phase(Phase::Handshake))
+        .map_err(no_session)
     }
 
     async fn shake_hands(self: &Arc<Self>) -> Result<()> {
@@ -189,4 +201,20 @@ impl Posts {
         let hello = ServerHello::parse(&reply).map_err(error::protocol)?;
         self.begin_session(hello.version).await
     }
+}
+
+/// The error of a handshake that was to replace a lost session. What was called has not run.
+fn no_session(error: Error) -> Error {
+    let message = format!(
+        "the server no longer knows the session, and a new one was not begun: {}",
+        error.message()
+    );
+    let error = match error.kind() {
+        ErrorKind::RemoteError | ErrorKind::Closed => error.with_kind(ErrorKind::Connect),
+        _ => error,
+    };
+    error
+        .with_message(message)
+        .with_phase(Phase::Handshake)
+        .with_outcome(Outcome::NotSent)
 }

@@ -33,7 +33,7 @@ impl Posts {
         if response.status.is_success() {
             return Ok(());
         }
-        Err(Refusal::read(response, &self.redactor).await.error())
+        Err(Refusal::read(response, &self.veil(None)).await.error())
     }
 
     /// Sends a notice without waiting. When too many are under way it is left out: a server that

@@ -20,6 +20,9 @@ mod many;
 mod processes;
 #[cfg(target_os = "linux")]
 mod real;
+mod remote_calls;
+mod remote_errors;
+mod remote_sessions;
 mod restarting;
 mod sending;
 #[cfg(target_os = "linux")]
