@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use toolspan::config::import::App;
 
 /// Largest `--timeout`, in seconds: a year. Larger ones are typing errors.
 const LONGEST_TIMEOUT: f64 = 366.0 * 86_400.0;
@@ -45,8 +47,11 @@ pub(crate) enum Command {
     Status(With<Status>),
     /// Start toolboxes step by step and show what goes wrong
     Doctor(With<Doctor>),
-    /// Look at the config
+    /// Look at the config, or add the servers of another program to it
     Config(With<Config>),
+    /// Print the script that completes commands and options in a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(With<Completions>),
     /// The demo's MCP server, on standard input and output
     #[command(hide = true)]
     DemoServer,
@@ -221,6 +226,61 @@ pub(crate) enum ConfigAction {
     Show(With<Nothing>),
     /// Print its JSON Schema, for an editor
     Schema(With<Nothing>),
+    /// Add the servers that another program has in its config
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(With<Import>),
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Servers that the config has already are left alone, and so are its comments. Files of projects are
+imported when they are named, since they may come from somebody else.
+
+Examples:
+  toolspan config import cursor --dry-run
+  toolspan config import vscode --from .vscode/mcp.json --to toolspan.json";
+
+/// `toolspan config import`
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The program whose servers are taken over
+    #[arg(value_name = "APP", value_parser = app_parser())]
+    pub(crate) app: App,
+    /// Read this file instead of the program's own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Write this config instead of the one of --config, or your own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+    /// Print what would be added, secrets hidden, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+fn app_parser() -> impl TypedValueParser<Value = App> {
+    let names = App::ALL.map(|app| PossibleValue::new(app.name()).help(app.title()));
+    PossibleValuesParser::new(names)
+        .try_map(|name| App::from_name(&name).ok_or("there is no such program"))
+}
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  source <(toolspan completions bash)                                    in ~/.bashrc
+  toolspan completions zsh > \"${fpath[1]}/_toolspan\"
+  toolspan completions fish > ~/.config/fish/completions/toolspan.fish";
+
+/// `toolspan completions`
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: ShellName,
+}
+
+/// A shell that can be taught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellName {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// No arguments of its own.

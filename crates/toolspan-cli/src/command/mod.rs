@@ -1,10 +1,12 @@
 //! What does each command do? One file per command; this one leads from the arguments to them.
 
 mod call;
+mod completions;
 mod config;
 mod demo;
 mod describe;
 mod doctor;
+mod import;
 mod status;
 mod tools;
 

@@ -43,6 +43,8 @@ enum Chosen {
     ConfigCheck,
     ConfigShow,
     ConfigSchema,
+    ConfigImport(crate::args::Import),
+    Completions(crate::args::Completions),
 }
 
 impl Command {
@@ -61,9 +63,11 @@ impl Command {
                     ConfigAction::Check(last) => (Chosen::ConfigCheck, last.global),
                     ConfigAction::Show(last) => (Chosen::ConfigShow, last.global),
                     ConfigAction::Schema(last) => (Chosen::ConfigSchema, last.global),
+                    ConfigAction::Import(last) => (Chosen::ConfigImport(last.own), last.global),
                 };
                 (chosen, with.global.merged(last))
             }
+            Self::Completions(with) => (Chosen::Completions(with.own), with.global),
         }
     }
 }
@@ -112,6 +116,8 @@ async fn dispatch(command: Chosen, session: &Session) -> Result<Code> {
         Chosen::ConfigCheck => super::config::check(session),
         Chosen::ConfigShow => super::config::show(session),
         Chosen::ConfigSchema => super::config::schema(session),
+        Chosen::ConfigImport(import) => super::import::run(session, &import),
+        Chosen::Completions(wanted) => super::completions::run(&session.output, &wanted),
     }
 }
 

@@ -96,6 +96,12 @@ impl Output {
         self.talk(&format!("{label} {text}"));
     }
 
+    /// Says on stderr what is worth knowing, unless nothing but errors is wanted.
+    pub(crate) fn note(&self, text: &str) {
+        let label = self.paint_error(Style::Strong, "note:");
+        self.talk(&format!("{label} {text}"));
+    }
+
     /// Says something on stderr if the user asked for so much (`-v` is 1).
     pub(crate) fn detail(&self, level: u8, text: &str) {
         if self.verbose >= level {
