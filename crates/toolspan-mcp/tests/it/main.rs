@@ -23,6 +23,8 @@ mod real;
 mod remote_calls;
 mod remote_errors;
 mod remote_sessions;
+#[cfg(target_os = "linux")]
+mod remote_real;
 mod restarting;
 mod sending;
 #[cfg(target_os = "linux")]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
+use rmcp::service::RunningService;
+use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use toolspan_core::ToolBox;
@@ -58,7 +59,7 @@ fn bridged(server: &RealServer) -> (DuplexStream, process::Process) {
 
 /// What a client saw: the tools as listed, and the result of each call.
 #[derive(Debug, PartialEq)]
-struct Seen {
+pub(crate) struct Seen {
     tools: BTreeMap<String, Value>,
     results: Vec<Value>,
 }
@@ -106,8 +107,8 @@ fn with_one_kind_of_number(value: Value) -> Value {
     }
 }
 
-async fn seen_by_us(server: &RealServer, calls: &[(&str, Value)]) -> Seen {
-    let transport = Transport::Stdio(std::sync::Arc::new(launch(server)));
+/// What our client sees.
+pub(crate) async fn seen_by_us(transport: Transport, calls: &[(&str, Value)]) -> Seen {
     let tools = Tools::new(transport, Limits::default(), Timeouts::default());
     let discovery = tools.discover().await.unwrap();
     assert!(discovery.broken.is_empty(), "{:?}", discovery.broken);
@@ -131,9 +132,11 @@ async fn seen_by_us(server: &RealServer, calls: &[(&str, Value)]) -> Seen {
     }
 }
 
-async fn seen_by_rmcp(server: &RealServer, calls: &[(&str, Value)]) -> Seen {
-    let (stream, process) = bridged(server);
-    let client = ().serve(stream).await.unwrap();
+/// What the official client sees, over whichever transport it was started.
+pub(crate) async fn seen_by_rmcp(
+    client: RunningService<RoleClient, ()>,
+    calls: &[(&str, Value)],
+) -> Seen {
     let tools = client.list_all_tools().await.unwrap();
     let tools = tools
         .iter()
@@ -147,27 +150,42 @@ async fn seen_by_rmcp(server: &RealServer, calls: &[(&str, Value)]) -> Seen {
         results.push(plain(serde_json::to_value(result).unwrap()));
     }
     client.cancel().await.unwrap();
-    process.begin_end(process::EndPolicy::default());
-    process.ended().await;
     Seen { tools, results }
 }
 
-async fn assert_same(server: &RealServer, calls: &[(&str, Value)]) {
-    let (ours, theirs) = tokio::join!(seen_by_us(server, calls), seen_by_rmcp(server, calls));
+/// Compares tool by tool and result by result, so that a difference is named.
+pub(crate) fn assert_same(ours: &Seen, theirs: &Seen, calls: &[(&str, Value)]) {
     assert!(!ours.tools.is_empty());
     for (name, tool) in &ours.tools {
         assert_eq!(Some(tool), theirs.tools.get(name), "{name}");
     }
     assert_eq!(ours.tools.len(), theirs.tools.len());
+    assert_eq!(
+        (ours.results.len(), theirs.results.len()),
+        (calls.len(), calls.len())
+    );
     for ((call, ours), theirs) in calls.iter().zip(&ours.results).zip(&theirs.results) {
         assert_eq!(ours, theirs, "{call:?}");
     }
 }
 
-#[tokio::test]
-async fn the_reference_server_looks_the_same_as_to_the_official_client() {
-    let server = real_server("everything");
-    let calls = [
+/// Both clients over stdio, each with a server of its own.
+async fn assert_same_over_stdio(server: &RealServer, calls: &[(&str, Value)]) {
+    let theirs = async {
+        let (stream, process) = bridged(server);
+        let seen = seen_by_rmcp(().serve(stream).await.unwrap(), calls).await;
+        process.begin_end(process::EndPolicy::default());
+        process.ended().await;
+        seen
+    };
+    let ours = Transport::Stdio(std::sync::Arc::new(launch(server)));
+    let (ours, theirs) = tokio::join!(seen_by_us(ours, calls), theirs);
+    assert_same(&ours, &theirs, calls);
+}
+
+/// Calls of the reference server whose results are the same each time.
+pub(crate) fn calls_of_everything() -> Vec<(&'static str, Value)> {
+    vec![
         ("echo", json!({"message": "hello \u{1f600} \"quoted\"\n"})),
         ("get-sum", json!({"a": 2, "b": 40.5})),
         ("get-structured-content", json!({"location": "Chicago"})),
@@ -177,14 +195,12 @@ async fn the_reference_server_looks_the_same_as_to_the_official_client() {
             json!({"messageType": "error", "includeImage": true}),
         ),
         ("get-resource-links", json!({"count": 3})),
-    ];
-    assert_same(&server, &calls).await;
+    ]
 }
 
-#[tokio::test]
-async fn a_fastmcp_server_looks_the_same_as_to_the_official_client() {
-    let server = real_server("fastmcp");
-    let calls = [
+/// Calls of our FastMCP server whose results are the same each time.
+pub(crate) fn calls_of_fastmcp() -> Vec<(&'static str, Value)> {
+    vec![
         (
             "tree",
             json!({"root": {"name": "a", "children": [{"name": "b"}]}}),
@@ -199,7 +215,17 @@ async fn a_fastmcp_server_looks_the_same_as_to_the_official_client() {
         ("image", json!({})),
         ("report", json!({"title": "squares", "numbers": [1, 2, 3]})),
         ("fail", json!({"message": "on purpose"})),
+        ("crash", json!({"message": "by accident"})),
         ("count", json!({"to": 50})),
-    ];
-    assert_same(&server, &calls).await;
+    ]
+}
+
+#[tokio::test]
+async fn the_reference_server_looks_the_same_as_to_the_official_client() {
+    assert_same_over_stdio(&real_server("everything"), &calls_of_everything()).await;
+}
+
+#[tokio::test]
+async fn a_fastmcp_server_looks_the_same_as_to_the_official_client() {
+    assert_same_over_stdio(&real_server("fastmcp"), &calls_of_fastmcp()).await;
 }
