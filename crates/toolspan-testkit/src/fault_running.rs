@@ -130,6 +130,11 @@ impl RunningFault {
         wait_until_async(within, what, || wanted(&self.requests())).await;
     }
 
+    /// Whether its process still runs; one that has ended is reaped.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Ends it at once, as a crash would; its connections end with it.
     pub fn kill(&mut self) {
         // It may have ended already; either way it is reaped.

@@ -1,5 +1,6 @@
 //! How do requests of HTTP reach a script, and how does what it sends find its response?
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -19,6 +20,9 @@ use crate::player::Ended;
 use crate::step::{Hold, Set, Step};
 use crate::system;
 use crate::wire::{Flow, Held, Incoming, Outlook, Stop, Wire, system_failure};
+
+/// How many ids of requests are remembered, so that no reply to one of them goes astray.
+const MAX_ASKED: usize = 256;
 
 /// The two ways in which MCP travels over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +60,8 @@ pub(crate) struct Stage {
     pub(super) bound: Option<u64>,
     /// The session of that request.
     pub(super) bound_session: Option<String>,
+    /// The ids of the requests that the script has expected, the last ones.
+    asked: VecDeque<Value>,
     events: Receiver<Event>,
     /// For the threads that wait at barriers.
     sender: SyncSender<Event>,
@@ -91,6 +97,7 @@ impl Stage {
             open: Vec::new(),
             bound: None,
             bound_session: None,
+            asked: VecDeque::new(),
             events,
             sender,
             received: None,
@@ -201,10 +208,16 @@ impl Stage {
         let id = message
             .filter(|message| message.get("method").is_none())
             .and_then(|message| message.get("id"));
-        let asked = self.open.iter().find(|exchange| {
-            exchange.is_rpc_request() && id.is_some() && exchange.field("id") == id
-        });
-        Ok(asked.map_or(bound, Exchange::number))
+        let Some(id) = id else {
+            return Ok(bound);
+        };
+        let mut open = self.open.iter();
+        match open.find(|it| it.is_rpc_request() && it.field("id") == Some(id)) {
+            Some(exchange) => Ok(exchange.number()),
+            // Its response is over or its client is gone: nobody else gets it.
+            None if self.asked.contains(id) => Err(Stop::Gone),
+            None => Ok(bound),
+        }
     }
 
     /// The stream on which the bound message of HTTP+SSE is answered.
@@ -287,6 +300,10 @@ impl Wire for Stage {
         exchange.outlook = outlook;
         self.bound = Some(exchange.number());
         self.bound_session = self.session_of(&exchange);
+        if let Some(id) = exchange.field("id").filter(|_| exchange.is_rpc_request()) {
+            self.asked.truncate(MAX_ASKED - 1);
+            self.asked.push_front(id.clone());
+        }
         let is_stream = exchange.request.method == "GET";
         if self.dialect == Dialect::Legacy && is_stream {
             self.bound_session = Some(self.begin_session());

@@ -79,6 +79,29 @@ fn replies_find_their_requests() {
 }
 
 #[test]
+fn a_late_reply_goes_to_nobody_else() {
+    let expect = |name: &str| json!({"expect": {"method": "tools/call", "as": name}});
+    let send = |name: &str| json!({"send": {"jsonrpc": "2.0", "id": format!("${name}.id")}});
+    let server = Server::playing(&json!([
+        expect("a"),
+        expect("b"),
+        send("a"),
+        send("b"),
+        "serve"
+    ]));
+    let (mut second, session) = server.begin();
+    let mut first = server.connect();
+    first.post(&session, &call(1, "x"));
+    drop(first);
+    second.post(&session, &call(2, "x"));
+    let text = second.response().text().to_owned();
+    assert!(
+        text.contains("\"id\":2") && !text.contains("\"id\":1"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_response_has_the_status_headers_and_body_it_was_given() {
     let step = json!({"respond": {"status": 429, "headers": {
         "Retry-After": "5", "x-place": "${origin}|${n}", "x-bytes": [{"hex": "e9"}, {"repeat": {"text": "ab", "times": 2}}],

@@ -59,6 +59,7 @@ fn a_server_that_has_exited_is_still_reaped() {
     wait_until(LIMIT, "the server is gone", || {
         TcpStream::connect(address(&server)).is_err()
     });
+    wait_until(LIMIT, "it is reaped", || !server.is_running());
     server.kill();
     assert!(!pid_alive(server.pid()));
 }
