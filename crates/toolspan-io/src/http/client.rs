@@ -68,7 +68,7 @@ impl HttpClient {
         let warnings = Warnings::default();
         if settings.tls.insecure {
             warnings.add(format!(
-                "certificates of {} are not checked (`insecure`): whoever is on the way can read \
+                "certificates of {} are not checked (`tls.insecure`): whoever is on the way can read \
                  and change everything",
                 shown::site(&settings.base)
             ));

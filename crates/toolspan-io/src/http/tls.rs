@@ -77,12 +77,12 @@ pub(super) fn client_config(settings: &TlsSettings) -> Result<ClientConfig, Http
     let mut config = match &settings.identity {
         None => builder.with_no_client_auth(),
         Some(pem) => {
-            let chain = certificates(pem, "the client certificate")?;
-            let key = PrivateKeyDer::from_pem_slice(pem)
-                .map_err(|_| invalid("the client certificate's private key", &NOT_PEM))?;
+            let chain = certificates(pem, "`tls.cert`")?;
+            let key =
+                PrivateKeyDer::from_pem_slice(pem).map_err(|_| invalid("`tls.key`", &NOT_PEM))?;
             builder
                 .with_client_auth_cert(chain, key)
-                .map_err(|error| invalid("the client certificate and its key", &error))?
+                .map_err(|error| invalid("`tls.cert` with `tls.key`", &error))?
         }
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -92,9 +92,9 @@ pub(super) fn client_config(settings: &TlsSettings) -> Result<ClientConfig, Http
 fn verifier(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Trusting, HttpError> {
     let extra = match &settings.ca {
         None => Vec::new(),
-        Some(pem) => certificates(pem, "`ca`")?,
+        Some(pem) => certificates(pem, "`tls.ca`")?,
     };
-    Trusting::new(provider, extra).map_err(|error| invalid("`ca`", &error))
+    Trusting::new(provider, extra).map_err(|error| invalid("`tls.ca`", &error))
 }
 
 fn certificates(pem: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>, HttpError> {

@@ -20,13 +20,13 @@ pub enum TlsProblem {
     /// The server signed its certificate itself.
     #[error(
         "the server signed its certificate itself; if that is meant to be so, name the certificate \
-         as `ca`"
+         as `tls.ca`"
     )]
     SelfSigned,
     /// Nobody that is trusted signed the certificate.
     #[error(
         "the certificate of the server is signed by an authority that this machine does not trust; \
-         name the authority's certificate as `ca`"
+         name the authority's certificate as `tls.ca`"
     )]
     UnknownIssuer,
     /// The certificate was withdrawn.
@@ -46,12 +46,12 @@ pub enum TlsProblem {
     NothingInCommon,
     /// The server wants a certificate of ours.
     #[error(
-        "the server asks for a certificate of the client; name one, with its key, as client \
-         certificate"
+        "the server asks for a certificate of the client; name one as `tls.cert`, with its key as \
+         `tls.key`"
     )]
     ClientCertificateNeeded,
     /// The server does not take the certificate that was given.
-    #[error("the server does not accept the client certificate")]
+    #[error("the server does not accept the client certificate (`tls.cert`)")]
     ClientCertificateRefused,
     /// What came is not TLS.
     #[error("the server does not speak TLS at this port; is the URL meant to be http?")]
@@ -68,7 +68,7 @@ pub enum TlsProblem {
     /// The certificates that this machine trusts could not be read.
     #[error(
         "this machine has no certificates of authorities; install them (often a package \
-         `ca-certificates`) or name one as `ca`"
+         `ca-certificates`) or name one as `tls.ca`"
     )]
     NoAuthorities,
     /// The server refused without a known reason.

@@ -1,5 +1,6 @@
 //! Is a body read within its bounds, whatever its server announces, packs or breaks off?
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_compression::tokio::write::{BrotliEncoder, GzipEncoder, ZlibEncoder};
@@ -41,15 +42,16 @@ async fn once(bytes: Vec<u8>) -> Server {
 /// Sends a piece again and again, for as long as somebody reads.
 async fn endless(
     head: &'static str,
-    piece: &'static [u8],
+    piece: impl Into<Vec<u8>>,
 ) -> (Server, tokio::sync::mpsc::Receiver<()>) {
     let (ended, end) = tokio::sync::mpsc::channel(1);
+    let piece: Arc<[u8]> = piece.into().into();
     let server = Server::start(move |mut stream, _| {
-        let ended = ended.clone();
+        let (ended, piece) = (ended.clone(), piece.clone());
         async move {
             read_request(&mut stream).await;
             write(&mut stream, head).await;
-            while stream.write_all(piece).await.is_ok() {}
+            while stream.write_all(&piece).await.is_ok() {}
             ended.send(()).await.expect("the test listens");
         }
     })
@@ -76,7 +78,8 @@ async fn a_body_that_announces_too_much_is_refused_at_once() {
 #[tokio::test]
 async fn an_endless_body_ends_at_the_limit_and_its_connection_is_dropped() {
     let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-    let (server, mut end) = endless(head, b"8\r\n12345678\r\n").await;
+    let chunk = format!("4000\r\n{}\r\n", "x".repeat(0x4000));
+    let (server, mut end) = endless(head, chunk).await;
     let mut answer = get(&server).await;
     let error = answer.read_whole(MIB).await.unwrap_err();
     assert_eq!(error, HttpError::TooLarge { limit: MIB });
@@ -162,7 +165,7 @@ async fn a_packed_stream_is_given_out_as_it_comes() {
     let (gzip, brotli): (Vec<_>, Vec<_>) = events.into_iter().unzip();
     for (name, pieces) in [("gzip", gzip), ("br", brotli)] {
         let (arrived, mut heard) = tokio::sync::mpsc::channel(1);
-        let gate = std::sync::Arc::new(tokio::sync::Notify::new());
+        let gate = Arc::new(tokio::sync::Notify::new());
         let (head, open) = (
             format!("HTTP/1.1 200 OK\r\ncontent-encoding: {name}\r\n\r\n"),
             gate.clone(),

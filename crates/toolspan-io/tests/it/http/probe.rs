@@ -82,7 +82,7 @@ async fn the_first_step_that_fails_is_the_last() {
             "dns: 127.0.0.1",
             "tcp: 127.0.0.1:PORT",
             "tls: FAILED no TLS connection to https://site.test:PORT: the server signed its \
-             certificate itself; if that is meant to be so, name the certificate as `ca`"
+             certificate itself; if that is meant to be so, name the certificate as `tls.ca`"
         ]
     );
     drop(server);

@@ -135,7 +135,7 @@ async fn insecure_takes_any_certificate_and_says_so_loudly() {
     assert_eq!(
         client.warnings(),
         [format!(
-            "certificates of https://localhost:{} are not checked (`insecure`): whoever is on the \
+            "certificates of https://localhost:{} are not checked (`tls.insecure`): whoever is on the \
              way can read and change everything",
             server.address.port()
         )]
@@ -239,28 +239,31 @@ async fn what_is_no_certificate_is_an_error_without_its_text() {
         .pem
         .replace("-----BEGIN PRIVATE KEY-----", "-----BEGIN hidden");
     for (tls, expected) in [
-        (TlsSettings::default().with_ca(""), "`ca` cannot be used"),
+        (
+            TlsSettings::default().with_ca(""),
+            "`tls.ca` cannot be used",
+        ),
         (
             TlsSettings::default().with_ca("hidden"),
-            "`ca` cannot be used",
+            "`tls.ca` cannot be used",
         ),
         (
             TlsSettings::default()
                 .with_ca("-----BEGIN CERTIFICATE-----\nhidden\n-----END CERTIFICATE-----\n"),
-            "`ca` cannot be used",
+            "`tls.ca` cannot be used",
         ),
         (
             TlsSettings::default()
                 .with_ca("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
-            "`ca` cannot be used",
+            "`tls.ca` cannot be used",
         ),
         (
             TlsSettings::default().with_identity(only_key.unwrap()),
-            "the client certificate cannot be used",
+            "`tls.cert` cannot be used",
         ),
         (
             TlsSettings::default().with_identity(only_certificate),
-            "the client certificate's private key cannot be used",
+            "`tls.key` cannot be used",
         ),
         (
             TlsSettings::default().with_identity(garbled),
