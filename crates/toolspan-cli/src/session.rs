@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolspan::config::{Environment, Resolved};
+use toolspan::config::{ConfigFile, Environment, Resolved};
 use toolspan::guard::{Timeouts, sanitise};
 use toolspan::services::Event;
 use toolspan::toolbox::ToolBoxState;
@@ -27,6 +27,15 @@ pub(crate) struct Session {
     pub(crate) interrupt: Interrupt,
 }
 
+/// What a config is read for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    /// To be looked at.
+    Look,
+    /// To start what it says, as far as that is trusted.
+    Start,
+}
+
 impl Session {
     /// What the options and the environment say that there is: the config and the `--server` lines.
     ///
@@ -34,19 +43,29 @@ impl Session {
     ///
     /// `config` when there is neither, or the config cannot be read; `usage` when a `--server` line
     /// makes no sense.
+    ///
+    /// Only to be looked at: the config may be that of a project that nobody has approved.
     pub(crate) fn config(&self, environment: &Environment) -> Result<Resolved> {
+        self.read(environment, Purpose::Look)
+    }
+
+    fn read(&self, environment: &Environment, purpose: Purpose) -> Result<Resolved> {
         let given = Resolved::from_server_lines(&self.global.server)?;
         // With servers on the command line, only a config that was named is wanted too.
-        let file = match &self.global.config {
+        let found = match &self.global.config {
             None if !given.toolboxes.is_empty() => return Ok(given),
             explicit => toolspan::config::find(explicit.as_deref(), environment)?,
         };
-        let Some(file) = file else {
+        let Some(found) = found else {
             let message = "there is no config, and no --server";
             return Err(Error::new(ErrorKind::Config, Phase::Config, message)
                 .with_hint("name a file with --config, or try --server \"uvx mcp-server-time\""));
         };
-        let mut config = Resolved::from_file(&file, environment)?;
+        let file = ConfigFile::read(found, environment)?;
+        let mut config = match purpose {
+            Purpose::Look => file.resolve(environment, &())?,
+            Purpose::Start => file.resolve_trusted(environment, &())?,
+        };
         for toolbox in given.toolboxes {
             if config
                 .toolboxes
@@ -70,7 +89,7 @@ impl Session {
         work: impl AsyncFnOnce(&Host) -> Result<T>,
     ) -> Result<T> {
         let environment = Environment::capture();
-        let mut config = self.config(&environment)?;
+        let mut config = self.read(&environment, Purpose::Start)?;
         if let Some(timeout) = self.global.timeout {
             // It raises the default limits of a start, and never one that the config has set.
             let default = Timeouts::default();

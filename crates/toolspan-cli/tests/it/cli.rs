@@ -1,6 +1,7 @@
 //! How does a test run the program? In a folder of its own, with an environment of its own.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -92,8 +93,12 @@ impl Cli {
         self.folder().join(name)
     }
 
+    /// Writes a file that nobody else may read, whatever the machine does by itself.
     pub(crate) fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).expect("the folder is writable");
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("the folder is writable");
+        let permissions = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&path, permissions).expect("it is ours");
     }
 
     /// The program, not yet started: without input, in the folder, with its config if there is one.
@@ -160,7 +165,9 @@ impl Cli {
     /// The text without what differs from run to run: paths, times, process ids.
     fn steady(&self, text: &str) -> String {
         let faults = toolspan_testkit::faults_binary();
+        let canonical = self.folder().canonicalize().expect("it is there");
         let text = text
+            .replace(&*canonical.to_string_lossy(), "[FOLDER]")
             .replace(&*faults.to_string_lossy(), "[FAULTS]")
             .replace(BINARY, "[TOOLSPAN]")
             .replace(&*self.folder().to_string_lossy(), "[FOLDER]")

@@ -45,14 +45,14 @@ fn without_a_config_the_error_says_what_to_do() {
 }
 
 #[test]
-fn a_file_of_the_current_folder_is_not_a_config_by_itself() {
+fn a_file_of_the_current_folder_is_no_config_before_it_is_approved() {
     let cli = Cli::with_demo();
     let output = cli
         .command(&["tools"])
         .env_remove("TOOLSPAN_CONFIG")
         .output()
         .unwrap();
-    assert_eq!(cli.ran(output).code, Some(2));
+    assert_eq!(cli.ran(output).code, Some(8));
 }
 
 #[test]

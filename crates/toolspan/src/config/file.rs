@@ -1,10 +1,8 @@
-//! Which config file is meant, and what text is in it?
+//! What text is in a config file?
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-use toolspan_core::{Error, ErrorKind, Phase, Result};
 
 use super::Environment;
 use super::problem::Problem;
@@ -12,30 +10,6 @@ use super::source::Source;
 
 /// Largest config in bytes: 4 MiB.
 pub(super) const LARGEST: usize = 4 << 20;
-/// The variable that names the config file.
-const VARIABLE: &str = "TOOLSPAN_CONFIG";
-
-/// The config file to read: the one given, else the one that `TOOLSPAN_CONFIG` names, else
-/// `toolspan/toolspan.json` in `$XDG_CONFIG_HOME` (default `~/.config`) if there is one.
-///
-/// A file that was named is returned even if it is missing, so that reading it says so. Files in
-/// the current directory are not looked for: they may come from a stranger's repository.
-pub fn find(explicit: Option<&Path>, environment: &Environment) -> Result<Option<PathBuf>> {
-    if let Some(path) = explicit {
-        if path.as_os_str().is_empty() {
-            let message = "the path of the config file is empty";
-            return Err(Error::new(ErrorKind::Usage, Phase::Config, message));
-        }
-        return Ok(Some(path.to_owned()));
-    }
-    if let Some(path) = environment
-        .variable(VARIABLE)
-        .filter(|path| !path.is_empty())
-    {
-        return Ok(Some(path.into()));
-    }
-    Ok(user_file(environment).filter(|path| is_there(path)))
-}
 
 /// Where the user's own config is, whether it exists or not.
 pub(super) fn user_file(environment: &Environment) -> Option<PathBuf> {
@@ -46,21 +20,18 @@ pub(super) fn user_file(environment: &Environment) -> Option<PathBuf> {
     Some(folder.join("toolspan").join("toolspan.json"))
 }
 
-/// Whether something has this name. What cannot be looked at counts as there: a config must not
-/// be passed over in silence because its folder may not be read.
-fn is_there(path: &Path) -> bool {
-    match std::fs::symlink_metadata(path) {
-        Ok(_) => true,
-        Err(error) => !matches!(
-            error.kind(),
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-        ),
-    }
-}
-
 /// The text of a config file, without a byte order mark. Never blocks on what is not a file.
 pub(super) fn read(path: &Path, environment: &Environment) -> Result<String, Problem> {
     read_at_most(LARGEST, path, environment)
+}
+
+/// As [`read`], and what the system says of the file that was read.
+pub(super) fn read_with_metadata(
+    path: &Path,
+    environment: &Environment,
+) -> Result<(String, Metadata), Problem> {
+    let (bytes, metadata) = read_bytes(LARGEST, path, environment)?;
+    Ok((decode(path, bytes)?, metadata))
 }
 
 /// As [`read`], with another largest size in bytes.
@@ -69,15 +40,26 @@ pub(super) fn read_at_most(
     path: &Path,
     environment: &Environment,
 ) -> Result<String, Problem> {
+    let (bytes, _) = read_bytes(largest, path, environment)?;
+    decode(path, bytes)
+}
+
+/// The bytes of a file of at most `largest` bytes, and what the system says of it.
+pub(super) fn read_bytes(
+    largest: usize,
+    path: &Path,
+    environment: &Environment,
+) -> Result<(Vec<u8>, Metadata), Problem> {
     let bad = |message: &str| Problem::new(message).in_file(Some(path.to_owned()));
     let io = |error: io::Error| bad(&reason(&error));
     let opened = environment.absolute(path);
     // Looked at before it is opened, since opening alone has effects on some devices.
-    let check = |metadata| check(&metadata, largest).map_err(|message| bad(&message));
-    check(std::fs::metadata(&opened).map_err(io)?)?;
+    let check = |metadata: &Metadata| check(metadata, largest).map_err(|message| bad(&message));
+    check(&std::fs::metadata(&opened).map_err(io)?)?;
     let file = open(&opened).map_err(io)?;
     // And again: it may have been replaced in between.
-    check(file.metadata().map_err(io)?)?;
+    let metadata = file.metadata().map_err(io)?;
+    check(&metadata)?;
     let mut bytes = Vec::new();
     file.take(largest as u64 + 1)
         .read_to_end(&mut bytes)
@@ -85,7 +67,7 @@ pub(super) fn read_at_most(
     if bytes.len() > largest {
         return Err(bad(&too_large(largest)));
     }
-    decode(path, bytes)
+    Ok((bytes, metadata))
 }
 
 /// A config is a regular file of at most `largest` bytes.

@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 use toolspan_core::Result;
 use toolspan_core::guard::{Limits, Timeouts};
 
-use super::Environment;
 use super::bounds::{Bounds, BoundsScope};
 use super::dialect;
 use super::field::{Field, Table};
-use super::file;
 use super::inputs::{AskInput, Inputs};
 use super::keys::{self, warn_unknown};
 use super::problem::{Problem, Warnings};
 use super::server_line;
 use super::source::Source;
-use super::surroundings::Surroundings;
+use super::surroundings::{ReadFiles, Surroundings};
 use super::toolbox::{EntryReader, ToolboxConfig};
+use super::trust::ConfigFile;
+use super::{Environment, Found};
 
 /// Most entries of `tools`.
 const MOST: usize = 1_000;
@@ -97,10 +97,21 @@ impl Resolved {
         environment: &Environment,
         asker: &dyn AskInput,
     ) -> Result<Self> {
-        let text = file::read(path, environment)?;
-        let absolute = environment.absolute(path);
-        let surroundings = Surroundings::of_file(&absolute, environment).asking(asker);
-        Ok(Self::read(&Source::new(Some(path), &text), surroundings)?)
+        ConfigFile::read(Found::named(path), environment)?.resolve(environment, asker)
+    }
+
+    /// Reads the text of a file, and notes the files that are read with it.
+    pub(super) fn from_source(
+        source: &Source<'_>,
+        environment: &Environment,
+        asker: &dyn AskInput,
+        files: &ReadFiles,
+    ) -> Result<Self, Problem> {
+        let absolute = environment.absolute(source.file().unwrap_or(Path::new("")));
+        let surroundings = Surroundings::of_file(&absolute, environment)
+            .asking(asker)
+            .noting(files);
+        Self::read(source, surroundings)
     }
 
     /// Reads a config that a caller holds as JSON. As [`Resolved::from_file`], but problems name

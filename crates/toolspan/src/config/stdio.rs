@@ -11,7 +11,6 @@ use super::Environment;
 use super::dotenv;
 use super::expand;
 use super::field::{Field, Table};
-use super::file;
 use super::keys::{did_you_mean, nearest};
 use super::problem::{Problem, member_path};
 use super::secrets::Collected;
@@ -171,7 +170,8 @@ fn read_env_file(
     filling: &mut Filling<'_, '_>,
 ) -> Result<Vec<(String, String)>, Problem> {
     let path = filling.path(field, "file")?;
-    let text = file::read_at_most(dotenv::LARGEST, &path, filling.surroundings.environment)
+    let text = filling
+        .read_file(&path, dotenv::LARGEST)
         .map_err(|problem| field.problem(problem.message))?;
     let variables = dotenv::parse(&text).map_err(|error| field.problem(error.to_string()))?;
     for (name, value) in &variables {

@@ -1,5 +1,6 @@
 //! From what are the texts of a config filled in, and where do its relative paths start?
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use super::file;
 use super::inputs::{AskInput, Inputs};
 use super::problem::{Problem, Warnings};
 use super::secrets::Collected;
+use super::trust;
 
 /// Folders of editors: a config in one of them belongs to the project around it.
 const EDITORS: &[&str] = &[".vscode", ".cursor", ".windsurf", ".gemini", ".roo"];
@@ -24,6 +26,18 @@ pub(super) struct Surroundings<'a> {
     pub(super) workspace: Option<&'a Path>,
     /// Whom to ask for inputs.
     pub(super) asker: &'a dyn AskInput,
+    /// Where it is noted which other files are read.
+    pub(super) files: Option<&'a ReadFiles>,
+}
+
+/// The files that were read with a config, and the SHA-256 of their bytes, in order.
+#[derive(Default)]
+pub(super) struct ReadFiles(RefCell<Vec<(PathBuf, [u8; 32])>>);
+
+impl ReadFiles {
+    pub(super) fn into_inner(self) -> Vec<(PathBuf, [u8; 32])> {
+        self.0.into_inner()
+    }
 }
 
 impl<'a> Surroundings<'a> {
@@ -47,6 +61,7 @@ impl<'a> Surroundings<'a> {
             folder,
             workspace,
             asker: &(),
+            files: None,
         }
     }
 
@@ -57,12 +72,21 @@ impl<'a> Surroundings<'a> {
             folder: environment.current_dir(),
             workspace: environment.current_dir(),
             asker: &(),
+            files: None,
         }
     }
 
     /// The same, with somebody to ask for inputs.
     pub(super) fn asking(self, asker: &'a dyn AskInput) -> Self {
         Self { asker, ..self }
+    }
+
+    /// The same, with a place to note which other files are read.
+    pub(super) fn noting(self, files: &'a ReadFiles) -> Self {
+        Self {
+            files: Some(files),
+            ..self
+        }
     }
 }
 
@@ -101,6 +125,16 @@ impl Filling<'_, '_> {
             });
         }
         self.text(field)
+    }
+
+    /// The text of another file of at most `largest` bytes.
+    pub(super) fn read_file(&self, path: &Path, largest: usize) -> Result<String, Problem> {
+        let text = file::read_at_most(largest, path, self.surroundings.environment)?;
+        if let Some(files) = self.surroundings.files {
+            let read = (path.to_owned(), trust::hash(text.as_bytes()));
+            files.0.borrow_mut().push(read);
+        }
+        Ok(text)
     }
 
     /// A path with its variables filled in, seen from the config's folder.

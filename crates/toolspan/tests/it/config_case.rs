@@ -1,6 +1,7 @@
 //! How do the tests of the config read one and write down what came of it?
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -20,7 +21,11 @@ impl Case {
     /// A config file of these bytes; the variables are all there are.
     pub(crate) fn new(content: impl AsRef<[u8]>, variables: &[(&str, &str)]) -> Self {
         let case = Self::empty(variables);
-        std::fs::write(case.folder().join(FILE), content).expect("a config file");
+        let path = case.folder().join(FILE);
+        std::fs::write(&path, content).expect("a config file");
+        // Whatever the machine does by itself: what others may do is warned of.
+        let permissions = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&path, permissions).expect("it is ours");
         case
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use toolspan::config::{Environment, Resolved, find};
+use toolspan::config::{Environment, Found, Origin, Resolved, find};
 use toolspan_core::{ErrorKind, Phase};
 
 use crate::config_case::{Case, FILE, report, resolved, server};
@@ -176,15 +176,19 @@ fn the_file_named_first_wins_and_the_user_file_only_counts_if_it_is_there() {
     let both =
         Environment::from_pairs([("XDG_CONFIG_HOME", config_home), ("TOOLSPAN_CONFIG", "b")]);
     let home = Environment::from_pairs([("XDG_CONFIG_HOME", config_home), ("TOOLSPAN_CONFIG", "")]);
-    assert_eq!(
-        find(Some(Path::new("a")), &both).unwrap(),
-        Some(PathBuf::from("a"))
-    );
-    assert_eq!(find(None, &both).unwrap(), Some(PathBuf::from("b")));
-    assert_eq!(find(None, &home).unwrap(), None);
+    let named = find(Some(Path::new("a")), &both).unwrap();
+    assert_eq!(named, Some(Found::named("a")));
+    assert_eq!(found(&both), Some(("b".into(), Origin::Variable)));
+    assert_eq!(found(&home), None);
     std::fs::create_dir(case.folder().join("toolspan")).unwrap();
     std::fs::write(&user, "{}").unwrap();
-    assert_eq!(find(None, &home).unwrap(), Some(user));
+    assert_eq!(found(&home), Some((user, Origin::User)));
+}
+
+/// What is found when nothing is named.
+fn found(environment: &Environment) -> Option<(PathBuf, Origin)> {
+    let found = find(None, environment).unwrap();
+    found.map(|found| (found.path, found.origin))
 }
 
 #[test]
@@ -197,14 +201,41 @@ fn the_user_folder_is_dot_config_when_nothing_else_is_said() {
     for config_home in ["", "relative/path"] {
         let environment =
             Environment::from_pairs([("HOME", home), ("XDG_CONFIG_HOME", config_home)]);
-        assert_eq!(find(None, &environment).unwrap(), Some(folder.join(FILE)));
+        assert_eq!(found(&environment), Some((folder.join(FILE), Origin::User)));
     }
 }
 
 #[test]
-fn a_file_in_the_current_directory_is_not_looked_for() {
-    let case = Case::new("{}", &[]);
-    assert_eq!(find(None, case.environment()).unwrap(), None);
+fn a_project_s_file_comes_before_the_user_s_and_is_known_as_one() {
+    let case = Case::empty(&[]);
+    let folder = case.folder();
+    let user = folder.join("home/toolspan");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join(FILE), "{}").unwrap();
+    let config_home = folder.join("home");
+    let environment = |variable: &str| {
+        let config_home = config_home.to_str().expect("a plain path");
+        let pairs = [
+            ("XDG_CONFIG_HOME", config_home),
+            ("TOOLSPAN_CONFIG", variable),
+        ];
+        Environment::from_pairs(pairs).with_current_dir(folder)
+    };
+    let of_user = Some((user.join(FILE), Origin::User));
+    assert_eq!(found(&environment("")), of_user);
+    std::fs::write(folder.join(".mcp.json"), "{}").unwrap();
+    let project = |name: &str| Some((PathBuf::from(name), Origin::Project));
+    assert_eq!(found(&environment("")), project(".mcp.json"));
+    // A link to nowhere is there, too: nothing is passed over in silence.
+    symlink("nowhere", &folder.join(FILE));
+    assert_eq!(found(&environment("")), project(FILE));
+    assert_eq!(
+        found(&environment("b")),
+        Some(("b".into(), Origin::Variable))
+    );
+    // In its own folder the user's file is the user's.
+    let inside = environment("").with_current_dir(&user);
+    assert_eq!(found(&inside), of_user);
 }
 
 #[test]

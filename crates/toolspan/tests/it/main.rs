@@ -25,3 +25,4 @@ mod pages;
 mod real_servers;
 mod recorded_lists;
 mod support;
+mod trust;

@@ -1,5 +1,7 @@
 //! Do the pages about the config say what the config reader does?
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -21,6 +23,8 @@ fn each_config_on_a_page_is_read_without_a_complaint() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("toolspan.json");
         std::fs::write(&file, block(page)).unwrap();
+        // Nobody else may read the secrets of the pages.
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         let nothing = Environment::from_pairs::<&str, &str>([]);
         let config = Resolved::from_file(Path::new(&file), &nothing).unwrap();
         assert_eq!(config.problems().next(), None);
