@@ -37,6 +37,7 @@ enum Part {
     File(PathBuf),
     Value(Value),
     Server(String),
+    Url(String),
 }
 
 impl HostBuilder {
@@ -61,6 +62,12 @@ impl HostBuilder {
     /// Adds an MCP server by its command line, such as `uvx mcp-server-time`. No shell runs it.
     pub fn server(mut self, command_line: impl Into<String>) -> Self {
         self.configs.push(Part::Server(command_line.into()));
+        self
+    }
+
+    /// Adds an MCP server by its URL, such as `https://example.com/mcp`.
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.configs.push(Part::Url(url.into()));
         self
     }
 
@@ -167,6 +174,7 @@ impl Part {
             Self::File(path) => Resolved::from_file(&path, environment),
             Self::Value(value) => Resolved::from_value(&value, environment),
             Self::Server(line) => Resolved::from_server_lines(&[line]),
+            Self::Url(url) => Resolved::default().with_urls::<_, &str>(&[url], &[]),
         }
     }
 }

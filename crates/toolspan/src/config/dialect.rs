@@ -76,9 +76,14 @@ pub(super) fn is_flat(table: &Table<'_>) -> bool {
         if keys::is_of_top(key) {
             return false;
         }
-        found = found || MARKS.iter().any(|mark| server.get(mark).is_some());
+        found = found || looks_like_a_server(&server);
     }
     found
+}
+
+/// Whether an object says what to start or where to connect.
+pub(super) fn looks_like_a_server(table: &Table<'_>) -> bool {
+    MARKS.iter().any(|mark| table.get(mark).is_some())
 }
 
 fn add<'a>(servers: &Table<'a>, dialect: Dialect, entries: &mut Vec<Entry<'a>>) {

@@ -82,7 +82,7 @@ impl Environment {
     }
 
     /// A path as seen from the current directory.
-    pub(super) fn absolute(&self, path: &Path) -> PathBuf {
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         match &self.current_dir {
             Some(current_dir) => current_dir.join(path),
             None => path.to_owned(),

@@ -1,5 +1,6 @@
 //! Which keys does a config know, and what is said about the others?
 
+use super::dialect;
 use super::field::Table;
 use super::problem::{Warnings, quoted};
 
@@ -253,8 +254,17 @@ pub(super) fn warn_unknown<'n>(
         }
         warnings.add(|| {
             let problem = field.problem("this key is unknown and has no effect");
+            let is_at_top = table.field().path().is_empty();
+            let is_server = || {
+                field
+                    .table()
+                    .is_ok_and(|it| dialect::looks_like_a_server(&it))
+            };
             match nearest(key, known.clone()) {
                 Some(near) => problem.with_hint(did_you_mean(near)),
+                None if is_at_top && is_server() => {
+                    problem.with_hint("to use this server, move it into \"mcpServers\"")
+                }
                 None => problem,
             }
         });

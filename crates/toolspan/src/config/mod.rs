@@ -29,6 +29,7 @@ pub mod import;
 mod inputs;
 mod keys;
 mod lookup;
+mod pins;
 mod problem;
 mod remote;
 mod resolved;
@@ -41,6 +42,7 @@ mod stdio;
 mod surroundings;
 mod toolbox;
 mod trust;
+mod url_line;
 
 pub use environment::Environment;
 pub use filter::ToolFilter;

@@ -16,8 +16,9 @@ use super::problem::{Problem, Warnings};
 use super::server_line;
 use super::source::Source;
 use super::surroundings::{ReadFiles, Surroundings};
-use super::toolbox::{EntryReader, ToolboxConfig};
+use super::toolbox::{EntryReader, ToolboxConfig, Transport};
 use super::trust::ConfigFile;
+use super::url_line;
 use super::{Environment, Found};
 
 /// Most entries of `tools`.
@@ -137,6 +138,35 @@ impl Resolved {
             toolboxes,
             ..Self::default()
         })
+    }
+
+    /// Adds a toolbox for each URL of a server, such as `https://example.com/mcp`.
+    ///
+    /// Each request to them carries the headers, each written as `Name: value`. Nothing is filled in.
+    /// A toolbox is named after the path or the host of its URL; `-2` and so on tells equal names
+    /// apart. Fails with kind `usage`, also when there are headers and the URLs are of different
+    /// servers.
+    pub fn with_urls<U: AsRef<str>, H: AsRef<str>>(
+        mut self,
+        urls: &[U],
+        headers: &[H],
+    ) -> Result<Self> {
+        let headers = headers
+            .iter()
+            .map(|header| url_line::header(header.as_ref()));
+        let headers = headers.collect::<Result<Vec<_>>>()?;
+        let servers = urls
+            .iter()
+            .map(|url| url_line::server(url.as_ref(), &headers));
+        let servers = servers.collect::<Result<Vec<_>>>()?;
+        url_line::check_headers(&headers, &servers)?;
+        for server in servers {
+            self.warnings.extend(url_line::warning(&server));
+            let key = server_line::free_key(url_line::name(&server.url), &self.toolboxes);
+            let toolbox = ToolboxConfig::new(key, Transport::Remote(server));
+            self.toolboxes.push(toolbox);
+        }
+        Ok(self)
     }
 
     /// Everything in it that disables something: what `config check` fails on. A disabled toolbox

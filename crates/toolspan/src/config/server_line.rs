@@ -20,21 +20,22 @@ pub(super) fn toolboxes<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Vec<
     let mut toolboxes: Vec<ToolboxConfig> = Vec::new();
     for line in lines {
         let server = server(line)?;
-        let name = name(&server);
-        // There are fewer keys taken than numbers tried.
-        let key = (1..=toolboxes.len() + 1)
-            .map(|number| {
-                if number == 1 {
-                    name.clone()
-                } else {
-                    format!("{name}-{number}")
-                }
-            })
-            .find(|key| toolboxes.iter().all(|toolbox| toolbox.key != *key))
-            .unwrap_or(name);
+        let key = free_key(name(&server), &toolboxes);
         toolboxes.push(ToolboxConfig::new(key, Transport::Stdio(server)));
     }
     Ok(toolboxes)
+}
+
+/// The name as a key that none of the toolboxes has, with a number behind it where one has it.
+pub(super) fn free_key(name: String, toolboxes: &[ToolboxConfig]) -> String {
+    // There are fewer keys taken than numbers tried.
+    (1..=toolboxes.len() + 1)
+        .map(|number| match number {
+            1 => name.clone(),
+            _ => format!("{name}-{number}"),
+        })
+        .find(|key| toolboxes.iter().all(|toolbox| toolbox.key != *key))
+        .unwrap_or(name)
 }
 
 /// The words of the line are not repeated in errors: there may be secrets among them.
@@ -139,7 +140,7 @@ fn python<'a>(words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The first word that is neither an option nor the value of one.
-fn first_operand<'a>(words: &[&'a str]) -> Option<&'a str> {
+pub(super) fn first_operand<'a>(words: &[&'a str]) -> Option<&'a str> {
     /// Options of the known runners that take the next word.
     const WITH_VALUE: &[&str] = &[
         "--from",
@@ -185,7 +186,7 @@ fn package(text: &str) -> &str {
 }
 
 /// A file's name without folder and extension.
-fn stem(path: &str) -> &str {
+pub(super) fn stem(path: &str) -> &str {
     Path::new(path)
         .file_stem()
         .and_then(|stem| stem.to_str())

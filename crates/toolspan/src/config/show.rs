@@ -95,7 +95,7 @@ fn remote(server: &RemoteConfig) -> Map<String, Value> {
     let transport = match server.kind {
         RemoteKind::StreamableHttp => "http".into(),
         RemoteKind::Sse => "sse".into(),
-        RemoteKind::Auto => Value::Null,
+        _ => Value::Null,
     };
     let proxy = match &server.proxy {
         ProxyChoice::Url(url) => hider.hide(url.reveal()).into(),

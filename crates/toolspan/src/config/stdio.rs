@@ -172,7 +172,7 @@ fn read_env_file(
     let path = filling.path(field, "file")?;
     let text = filling
         .read_file(&path, dotenv::LARGEST)
-        .map_err(|problem| field.problem(problem.message))?;
+        .map_err(|problem| field.problem(problem.message.replacen("the config", "the file", 1)))?;
     let variables = dotenv::parse(&text).map_err(|error| field.problem(error.to_string()))?;
     for (name, value) in &variables {
         check_name(name).map_err(|message| field.problem(message))?;

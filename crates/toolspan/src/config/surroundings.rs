@@ -20,7 +20,7 @@ const EDITORS: &[&str] = &[".vscode", ".cursor", ".windsurf", ".gemini", ".roo"]
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) environment: &'a Environment,
-    /// Where relative paths start; the config's folder.
+    /// Where relative paths start; the config's folder, as a rule.
     pub(super) folder: Option<&'a Path>,
     /// What `${workspaceFolder}` stands for.
     pub(super) workspace: Option<&'a Path>,
@@ -43,23 +43,26 @@ impl ReadFiles {
 impl<'a> Surroundings<'a> {
     /// Of a config in this file, named by an absolute path.
     ///
-    /// The workspace is the file's folder, or the one around it for a file in an editor's folder.
-    /// For the user's own config, which belongs to no project, it is the current directory.
+    /// The workspace is the file's folder. For a file in an editor's folder it is the folder around
+    /// that, and relative paths start there, too. The user's own files belong to no project: their
+    /// workspace is the current directory.
     pub(super) fn of_file(absolute: &'a Path, environment: &'a Environment) -> Self {
         let folder = absolute.parent();
-        let is_editors = |folder: &&Path| {
-            let name = folder.file_name().and_then(OsStr::to_str);
-            name.is_some_and(|name| EDITORS.contains(&name))
+        let name = folder.and_then(Path::file_name).and_then(OsStr::to_str);
+        let is_editors = name.is_some_and(|name| EDITORS.contains(&name));
+        let folder = match is_editors {
+            true => folder.and_then(Path::parent),
+            false => folder,
         };
-        let workspace = if file::user_file(environment).as_deref() == Some(absolute) {
-            environment.current_dir()
-        } else {
-            folder.filter(is_editors).and_then(Path::parent).or(folder)
-        };
+        let is_users = file::user_file(environment).as_deref() == Some(absolute)
+            || (is_editors && folder == environment.home());
         Self {
             environment,
             folder,
-            workspace,
+            workspace: match is_users {
+                true => environment.current_dir(),
+                false => folder,
+            },
             asker: &(),
             files: None,
         }
@@ -118,10 +121,10 @@ impl Filling<'_, '_> {
         if let Some(name) = expand::bare_variable(field.text()?) {
             self.warnings.add(|| {
                 field
-                    .problem(format!(
-                        "${name} is not filled in; a variable is written ${{{name}}}"
+                    .problem(format!("${name} stays as it is"))
+                    .with_hint(format!(
+                        "write ${{{name}}} for the variable, or $${name} to keep the text"
                     ))
-                    .with_hint(format!("write ${{{name}}}, or $${name} to keep the text"))
             });
         }
         self.text(field)

@@ -9,6 +9,7 @@ use super::field::{Field, Table};
 use super::filter::ToolFilter;
 use super::inputs::Inputs;
 use super::keys::{self, did_you_mean, nearest, warn_unknown};
+use super::pins;
 use super::problem::{Problem, Warnings, quoted};
 use super::remote::{self, RemoteConfig, RemoteKind};
 use super::secrets::Collected;
@@ -151,6 +152,18 @@ impl EntryReader<'_> {
         }?;
         let is_remote = matches!(transport, Transport::Remote(_));
         keys::warn_misplaced(table, is_remote, self.warnings);
+        if let Transport::Stdio(server) = &transport
+            && let (Some(package), Some(at)) = (pins::open_package(server), table.get("args"))
+        {
+            self.warnings.note(|| {
+                let message = format!(
+                    "the version of {} is open, so any start may fetch a new one",
+                    quoted(package)
+                );
+                at.problem(message)
+                    .with_hint("write the version behind its name")
+            });
+        }
         Ok(transport)
     }
 

@@ -7,9 +7,11 @@
 )]
 
 mod config_case;
+mod config_dialects;
 mod config_entry;
 mod config_file;
 mod config_import;
+mod config_remote;
 mod config_server_line;
 mod config_whole;
 mod examples;
@@ -24,5 +26,6 @@ mod host_watchdog;
 mod pages;
 mod real_servers;
 mod recorded_lists;
+mod remote_servers;
 mod support;
 mod trust;

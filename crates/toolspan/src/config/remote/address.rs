@@ -15,6 +15,12 @@ const LONGEST: usize = 8_192;
 /// ICANN keeps for this).
 const PRIVATE_ENDINGS: &[&str] = &[".localhost", ".local", ".internal", ".lan", ".home.arpa"];
 
+/// What is said about a server for which [`is_open_to_all`] holds.
+pub(in crate::config) const PLAIN_HTTP: &str =
+    "plain http over the internet: whoever is in between can read everything, secrets included";
+/// What to do about it.
+pub(in crate::config) const USE_HTTPS: &str = "use https";
+
 /// Why a text cannot be a server's URL. The words show nothing of the text but its scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(in crate::config) enum AddressFault {

@@ -2,6 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 use toolspan_core::guard::Secret;
+use toolspan_mcp::transport::is_reserved_header;
 
 use crate::config::field::{Field, Table};
 use crate::config::problem::{Problem, member_path, quoted};
@@ -18,28 +19,6 @@ pub(super) const AUTHORIZATION: &str = "authorization";
 /// Headers that the protocol sets itself, and that configs of other programs repeat.
 const SET_ANYWAY: &[&str] = &["accept", "accept-encoding", "content-type"];
 
-/// Headers that belong to the connection or to the protocol: another value would break it, or
-/// speak for somebody else.
-const OWNED: &[&str] = &[
-    "connection",
-    "content-length",
-    "content-encoding",
-    "expect",
-    "host",
-    "keep-alive",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// Reads a server's `headers`: names in lower case, values filled in.
 pub(super) fn read(
     field: &Field<'_>,
@@ -50,13 +29,14 @@ pub(super) fn read(
     let mut headers: Vec<(String, Secret)> = Vec::new();
     for (name, value) in table.entries() {
         let value = value.named(header_path(field.path(), name));
-        let name = checked_name(name, &value)?;
-        if SET_ANYWAY.contains(&name.as_str()) {
+        if SET_ANYWAY.iter().any(|own| name.eq_ignore_ascii_case(own)) {
             filling
                 .warnings
                 .add(|| value.problem("this header is set by the protocol, so this has no effect"));
             continue;
         }
+        let name = checked_name(name)
+            .map_err(|fault| value.problem(fault.message).with_hint(fault.hint))?;
         if headers.iter().any(|(known, _)| *known == name) {
             let message = format!("the header {} stands here twice", quoted(&name));
             return Err(value.problem(message).with_hint("remove one"));
@@ -79,21 +59,30 @@ fn header_path(parent: &str, name: &str) -> String {
     }
 }
 
-fn checked_name(name: &str, field: &Field<'_>) -> Result<String, Problem> {
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
-        field
-            .problem("this is not the name of a header")
-            .with_hint("a name is made of letters, digits and -, such as X-Api-Key")
+/// Why a text cannot be the name of a header that is set.
+pub(in crate::config) struct NameFault {
+    pub(in crate::config) message: &'static str,
+    pub(in crate::config) hint: &'static str,
+}
+
+/// The name in lower case.
+pub(in crate::config) fn checked_name(name: &str) -> Result<String, NameFault> {
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| NameFault {
+        message: "this is not the name of a header",
+        hint: "a name is made of letters, digits and -, such as X-Api-Key",
     })?;
-    if OWNED.contains(&name.as_str()) {
-        let message = "this header belongs to the protocol and cannot be set";
-        return Err(field.problem(message).with_hint("remove it"));
+    let name = name.as_str();
+    if is_reserved_header(name) {
+        return Err(NameFault {
+            message: "this header belongs to the protocol and cannot be set",
+            hint: "remove it",
+        });
     }
-    Ok(name.as_str().to_owned())
+    Ok(name.to_owned())
 }
 
 /// Says what is wrong with a value, without repeating it.
-pub(super) fn check_value(text: &str) -> Result<(), &'static str> {
+pub(in crate::config) fn check_value(text: &str) -> Result<(), &'static str> {
     if text.len() > LONGEST {
         return Err("the value is longer than 32 KiB");
     }
@@ -112,7 +101,7 @@ pub(super) fn check_value(text: &str) -> Result<(), &'static str> {
 }
 
 /// Adds a header's value, and what follows its scheme: `Bearer TOKEN` is two secrets.
-fn add_secrets(text: &str, secrets: &mut Collected) {
+pub(super) fn add_secrets(text: &str, secrets: &mut Collected) {
     secrets.add(text);
     if let Some((scheme, rest)) = text.split_once(' ')
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -4,11 +4,12 @@
 //! [`network`] what stands between.
 
 pub(super) mod address;
-mod headers;
+pub(super) mod headers;
 mod network;
 mod server;
 
 pub use network::{ProxyChoice, TlsFiles};
-pub use server::{RemoteConfig, RemoteKind};
+pub use server::RemoteConfig;
+pub use toolspan_mcp::transport::RemoteKind;
 
 pub(super) use server::read;

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use toolspan_core::guard::Secret;
-use url::Url;
+use toolspan_io::http::Proxies;
 
 use crate::config::field::Field;
 use crate::config::keys::{self, warn_unknown};
-use crate::config::problem::{Problem, quoted};
+use crate::config::problem::Problem;
 use crate::config::surroundings::Filling;
 
 /// What TLS needs beside the certificates that the system trusts. The files are read when the
@@ -35,7 +35,7 @@ pub enum ProxyChoice {
     Environment,
     /// None, whatever the variables say.
     Direct,
-    /// This one: an `http`, `https`, `socks5` or `socks5h` URL.
+    /// This one: an `http`, `https`, `socks5` or `socks5h` URL; without a scheme it is `http`.
     Url(Secret),
 }
 
@@ -110,18 +110,11 @@ pub(super) fn read_proxy(
     }
     let text = filling.value(field)?;
     let text = text.trim();
-    let url = Url::parse(text).ok().filter(Url::has_host);
-    let url = url.ok_or_else(|| {
+    Proxies::one("the proxy", text).map_err(|error| {
         field
-            .problem(format!("this must be {WANTED}"))
+            .problem(error.to_string())
             .with_hint("write it as in http://127.0.0.1:3128")
     })?;
-    if !matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") {
-        return Err(field.problem(format!(
-            "a proxy is reached over http, https, socks5 or socks5h, not {}",
-            quoted(url.scheme())
-        )));
-    }
     filling.secrets.add_passwords(text);
     Ok(ProxyChoice::Url(Secret::new(text)))
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use toolspan_core::guard::{Redactor, Secret};
+use toolspan_mcp::transport::RemoteKind;
 use url::Url;
 
-use super::address::{self, AddressFault};
+use super::address::{self, AddressFault, PLAIN_HTTP, USE_HTTPS};
 use super::headers::{self, AUTHORIZATION};
 use super::network::{self, ProxyChoice, TlsFiles};
 use crate::config::field::{Field, Table};
@@ -34,19 +35,6 @@ pub struct RemoteConfig {
     pub secrets: Vec<Secret>,
 }
 
-/// What is spoken with a remote server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RemoteKind {
-    /// Streamable HTTP is tried first, then HTTP with SSE.
-    #[default]
-    Auto,
-    /// Streamable HTTP, as MCP has it since 2025-03-26.
-    StreamableHttp,
-    /// HTTP with SSE, as MCP had it in 2024-11-05.
-    Sse,
-}
-
 impl RemoteConfig {
     /// A server at this address, without headers, over a proxy if the environment has one.
     pub fn new(url: Url) -> Self {
@@ -61,6 +49,22 @@ impl RemoteConfig {
             proxy: ProxyChoice::Environment,
             secrets: secrets.finish(),
         }
+    }
+
+    /// Sets the headers of each request; their values become secrets.
+    #[must_use]
+    pub(in crate::config) fn with_headers(mut self, headers: Vec<(String, Secret)>) -> Self {
+        let mut secrets = Collected::default();
+        for secret in self
+            .secrets
+            .iter()
+            .chain(headers.iter().map(|(_, value)| value))
+        {
+            headers::add_secrets(secret.reveal(), &mut secrets);
+        }
+        self.secrets = secrets.finish();
+        self.headers = headers;
+        self
     }
 
     /// The URL as it may be shown: secrets hidden.
@@ -98,10 +102,9 @@ pub(in crate::config) fn read(
     let mut server = RemoteConfig::new(address::parse(&text).map_err(|fault| at(&fault, url))?);
     server.kind = kind;
     if address::is_open_to_all(&server.url) {
-        filling.warnings.add(|| {
-            url.problem("plain http over the internet: whoever is in between can read everything, secrets included")
-                .with_hint("use https")
-        });
+        filling
+            .warnings
+            .add(|| url.problem(PLAIN_HTTP).with_hint(USE_HTTPS));
     }
     if let Some(headers) = table.get("headers") {
         server.headers = headers::read(&headers, filling)?;
