@@ -108,7 +108,14 @@ impl Supervisor {
         let steps = server.client().probe(server.url()).await;
         let step = |step: toolspan_io::http::ProbeStep| {
             let error = |error| crate::posts::fault_of(&error, self.server.limits.message_bytes);
-            Step::new(step.what, step.took, step.result.map_err(error))
+            let what = match step.what {
+                "dns" => "look up the name (DNS)",
+                "tcp" => "connect (TCP)",
+                "tls" => "encrypt (TLS)",
+                "proxy" => "go through a proxy",
+                other => other,
+            };
+            Step::new(what, step.took, step.result.map_err(error))
         };
         let steps = steps.into_iter().map(step);
         steps.map(|step| self.placed_step(step)).collect()
