@@ -70,6 +70,12 @@ pub(crate) struct Global {
     /// Use the MCP server that this command starts; may be repeated
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Vec<String>,
+    /// Use the MCP server at this address; may be repeated
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Vec<String>,
+    /// Send this header to the servers of --url; may be repeated
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
     /// Print JSON, one line each
     #[arg(long)]
     pub(crate) json: bool,
@@ -91,9 +97,13 @@ impl Global {
     /// Both sets of options; of one that can be given once, the later one holds.
     pub(crate) fn merged(mut self, later: Self) -> Self {
         self.server.extend(later.server);
+        self.url.extend(later.url);
+        self.header.extend(later.header);
         Self {
             config: later.config.or(self.config),
             server: self.server,
+            url: self.url,
+            header: self.header,
             json: self.json || later.json,
             timeout: later.timeout.or(self.timeout),
             color: later.color.or(self.color),
@@ -130,7 +140,8 @@ Examples:
   toolspan tools time                  tools with \"time\" in their name
   toolspan tools '*__get_*'            tools whose name matches
   toolspan tools --format openai       the value of `tools` in a chat completion request
-  toolspan --server \"uvx mcp-server-time\" tools";
+  toolspan --server \"uvx mcp-server-time\" tools
+  toolspan --url https://example.com/mcp tools";
 
 /// `toolspan tools`
 #[derive(Debug, Args)]
@@ -332,7 +343,8 @@ mod tests {
     #[test]
     fn servers_before_and_after_the_command_add_up() {
         let parsed = CommandLine::try_parse_from([
-            "toolspan", "--server", "a", "tools", "--server", "b", "--json",
+            "toolspan", "--server", "a", "--url", "c", "--header", "e: f", "tools", "--server",
+            "b", "--url", "d", "--json", "--header", "g: h",
         ]);
         let CommandLine {
             global,
@@ -343,6 +355,8 @@ mod tests {
         };
         let global = global.merged(tools.global);
         assert_eq!(global.server, ["a", "b"]);
+        assert_eq!(global.url, ["c", "d"]);
+        assert_eq!(global.header, ["e: f", "g: h"]);
         assert!(global.json);
     }
 

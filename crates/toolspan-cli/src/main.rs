@@ -10,6 +10,7 @@ mod demo;
 mod exit;
 mod interrupt;
 mod output;
+mod question;
 mod session;
 
 fn main() -> std::process::ExitCode {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolspan::config::{ConfigFile, Environment, Resolved};
+use toolspan::config::{ConfigFile, Environment, Found, Resolved};
 use toolspan::guard::{Timeouts, sanitise};
 use toolspan::services::Event;
 use toolspan::toolbox::ToolBoxState;
@@ -14,6 +14,7 @@ use crate::exit::Code;
 use crate::interrupt::Interrupt;
 use crate::output::progress::Activity;
 use crate::output::{Output, human, report};
+use crate::question::Questions;
 
 /// Names of toolboxes in one message.
 const NAMED: usize = 6;
@@ -37,35 +38,40 @@ enum Purpose {
 }
 
 impl Session {
-    /// What the options and the environment say that there is: the config and the `--server` lines.
+    /// What the options and the environment say that there is: the config, and the servers of
+    /// `--server` and `--url`. Asks on the terminal for inputs of the config.
+    ///
+    /// Only to be looked at: the config may be that of a project that nobody has approved.
     ///
     /// # Errors
     ///
-    /// `config` when there is neither, or the config cannot be read; `usage` when a `--server` line
-    /// makes no sense.
-    ///
-    /// Only to be looked at: the config may be that of a project that nobody has approved.
+    /// `config` when there is none of them, or the config cannot be read; `usage` when a `--server`,
+    /// a `--url` or a `--header` makes no sense; `cancelled` when a question was not to be answered.
     pub(crate) fn config(&self, environment: &Environment) -> Result<Resolved> {
         self.read(environment, Purpose::Look)
     }
 
     fn read(&self, environment: &Environment, purpose: Purpose) -> Result<Resolved> {
-        let given = Resolved::from_server_lines(&self.global.server)?;
+        let given = Resolved::from_server_lines(&self.global.server)?
+            .with_urls(&self.global.url, &self.global.header)?;
         // With servers on the command line, only a config that was named is wanted too.
         let found = match &self.global.config {
             None if !given.toolboxes.is_empty() => return Ok(given),
             explicit => toolspan::config::find(explicit.as_deref(), environment)?,
         };
         let Some(found) = found else {
-            let message = "there is no config, and no --server";
+            let message = "there is no config, and no --server or --url";
             return Err(Error::new(ErrorKind::Config, Phase::Config, message)
                 .with_hint("name a file with --config, or try --server \"uvx mcp-server-time\""));
         };
-        let file = ConfigFile::read(found, environment)?;
+        let file = self.config_file(found, environment)?;
+        let questions = Questions::new(&self.output, &self.interrupt);
         let mut config = match purpose {
-            Purpose::Look => file.resolve(environment, &())?,
-            Purpose::Start => file.resolve_trusted(environment, &())?,
+            Purpose::Look => file.resolve(environment, &questions)?,
+            Purpose::Start => file.resolve_trusted(environment, &questions)?,
         };
+        questions.finish()?;
+        config.warnings.extend(given.warnings);
         for toolbox in given.toolboxes {
             if config
                 .toolboxes
@@ -73,13 +79,27 @@ impl Session {
                 .any(|known| known.key == toolbox.key)
             {
                 let key = sanitise::one_line(&toolbox.key, 200);
-                let message = format!("--server and the config both have a toolbox \"{key}\"");
+                let message =
+                    format!("the command line and the config both have a toolbox \"{key}\"");
                 return Err(Error::new(ErrorKind::Usage, Phase::Config, message)
                     .with_hint("give the one in the config another key"));
             }
             config.toolboxes.push(toolbox);
         }
         Ok(config)
+    }
+
+    /// Reads a config file, unless it has secrets in it that somebody else may replace.
+    pub(crate) fn config_file(
+        &self,
+        found: Found,
+        environment: &Environment,
+    ) -> Result<ConfigFile> {
+        let file = ConfigFile::read(found, environment)?;
+        if !self.global.allow_insecure_config {
+            file.refuse_insecure()?;
+        }
+        Ok(file)
     }
 
     /// Runs the work with a host, and closes the host whatever comes of it. Says on stderr what is

@@ -21,6 +21,7 @@ pub(super) fn check(session: &Session) -> Result<Code> {
             "error": error.as_ref().map(Error::to_json),
             "problems": all(&problems),
             "warnings": all(&config.warnings.iter().collect::<Vec<_>>()),
+            "notes": all(&config.notes.iter().collect::<Vec<_>>()),
         }));
     } else {
         problems
@@ -31,6 +32,10 @@ pub(super) fn check(session: &Session) -> Result<Code> {
         .warnings
         .iter()
         .for_each(|warning| output.warn(&warning.to_string()));
+    config
+        .notes
+        .iter()
+        .for_each(|note| output.note(&note.to_string()));
     if let Some(error) = error {
         human::error(output, &error);
         return Ok(Code::USAGE);

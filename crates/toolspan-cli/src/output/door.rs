@@ -169,6 +169,11 @@ impl Output {
         self.stderr.terminal && !self.quiet
     }
 
+    /// Whether a person sees stderr.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.stderr.terminal
+    }
+
     /// The bar that other lines make way for.
     pub(super) fn set_bar(&self, bar: Option<ProgressBar>) {
         self.state().bar = bar;

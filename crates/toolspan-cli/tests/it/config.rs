@@ -135,3 +135,53 @@ fn a_server_of_the_command_line_never_replaces_one_of_the_config() {
     let line = crate::cli::server_line("honest");
     assert_snapshot!(cli.run(&["tools", "-c", "toolspan.json", "--server", &line]));
 }
+
+/// The bad entries of remote servers, as a user sees them.
+#[test]
+fn each_bad_entry_of_a_remote_server_is_told_whole() {
+    let mut all = String::new();
+    for entry in [
+        r#"{"url": "https://me:hunter2-secret@example.com/mcp"}"#,
+        r#"{"url": "example.com/mcp"}"#,
+        r#"{"url": "ws://example.com/mcp"}"#,
+        r#"{"url": "https://example.com/mcp", "transport": "ws2"}"#,
+        r#"{"url": "https://example.com/mcp", "transport": "htpp"}"#,
+        r#"{"url": "https://example.com/mcp", "command": "x"}"#,
+        r#"{"url": "https://example.com/mcp", "auth": "oauth"}"#,
+        r#"{"url": "https://example.com/mcp", "headers": {"Host": "evil.test"}}"#,
+        r#"{"url": "https://example.com/mcp", "headers": {"X-Key": "hunter2-secret\nHost: evil"}}"#,
+        r#"{"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${NOT_SET}"}}"#,
+        r#"{"url": "https://example.com/mcp", "headers": {"Authorization": "${input:token}"}}"#,
+        r#"{"url": "https://example.com/mcp", "tls": {"ca": "missing.pem"}}"#,
+        r#"{"url": "http://example.com/mcp", "header": {"A": "b"}}"#,
+    ] {
+        let cli = Cli::bare();
+        let good = demo_server();
+        cli.write(
+            "toolspan.json",
+            &format!("{{\"mcpServers\": {{\n  \"bad\": {entry},\n  \"good\": {good}\n}}}}"),
+        );
+        let works = cli.run(&["call", "good__echo", "text=works"]);
+        assert_eq!(
+            (works.code, &*works.stdout),
+            (Some(0), "works\n"),
+            "{works}"
+        );
+        let checked = cli.run(&["config", "check"]);
+        assert!(!checked.to_string().contains("hunter2"), "{checked}");
+        all += &format!("# {entry}\n{checked}\n");
+    }
+    assert_snapshot!(all);
+}
+
+#[test]
+fn what_is_worth_knowing_is_said_by_check_alone() {
+    let mut demo = demo_server();
+    demo["autoApprove"] = json!(["echo"]);
+    let open = json!({"command": "npx", "args": ["-y", "some-server"], "disabled": true});
+    let cli = Cli::with_servers(json!({"demo": demo, "open": open}));
+    assert_snapshot!(cli.run(&["config", "check"]));
+    assert_eq!(cli.run(&["call", "demo__echo", "text=hi"]).stderr, "");
+    let report = cli.run(&["config", "check", "--json"]).json();
+    assert_eq!(report["notes"].as_array().map(Vec::len), Some(2));
+}

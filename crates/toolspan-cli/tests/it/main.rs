@@ -12,6 +12,7 @@ mod import;
 mod listing;
 mod mixed;
 mod names;
+mod questions;
 mod signals;
 mod status;
 mod terminal;

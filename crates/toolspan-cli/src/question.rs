@@ -1,0 +1,183 @@
+//! How is a person asked for a value that the config leaves open?
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal};
+
+use toolspan::config::{AskInput, Input};
+use toolspan::guard::{Secret, sanitise};
+use toolspan::{Error, ErrorKind, Phase};
+
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Style};
+
+/// Characters of what a config says about an input.
+const LONGEST: usize = 200;
+/// Options of an input that are listed.
+const MOST_LISTED: usize = 40;
+
+/// Asks on the terminal, if there is one to ask and to be answered on.
+pub(crate) struct Questions<'a> {
+    output: &'a Output,
+    interrupt: &'a Interrupt,
+    /// Whether a question was answered by Ctrl-C or SIGTERM; then there are no further ones.
+    stopped: Cell<bool>,
+}
+
+impl<'a> Questions<'a> {
+    pub(crate) fn new(output: &'a Output, interrupt: &'a Interrupt) -> Self {
+        Self {
+            output,
+            interrupt,
+            stopped: Cell::new(false),
+        }
+    }
+
+    /// # Errors
+    ///
+    /// `cancelled` when the person wanted the program to end, not to give an answer.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        if self.stopped.get() {
+            let message = "stopped while it was asked for a value";
+            return Err(Error::new(ErrorKind::Cancelled, Phase::Config, message));
+        }
+        Ok(())
+    }
+
+    fn show(&self, input: &Input) {
+        let safe = |text: &str| sanitise::one_line(text, LONGEST);
+        let label = self.output.paint_error(Style::Strong, "input:");
+        let what = safe(input.description.as_deref().unwrap_or(&input.id));
+        let hidden = if input.password { " (not shown)" } else { "" };
+        let default = match input.default.as_deref().filter(|_| !input.password) {
+            Some(default) => format!(" [{}]", safe(default)),
+            None => String::new(),
+        };
+        self.output
+            .error_line(&format!("{label} {what}{hidden}{default}"));
+        for (index, option) in input.options.iter().take(MOST_LISTED).enumerate() {
+            let line = format!("  {}  {}", index + 1, safe(&option.label));
+            self.output.error_line(&line);
+        }
+    }
+}
+
+impl AskInput for Questions<'_> {
+    fn ask(&self, input: &Input) -> Option<Secret> {
+        let is_answered = io::stdin().is_terminal() && self.output.is_seen();
+        if self.stopped.get() || !is_answered {
+            return None;
+        }
+        // Shown once the terminal is ready, so that not even the first letter is seen.
+        let show = || self.show(input);
+        let Some(line) = terminal::line(input.password, show, self.interrupt) else {
+            self.stopped.set(true);
+            return None;
+        };
+        let line = line.trim_end_matches(['\r', '\n']);
+        Some(Secret::new(chosen(line, input)))
+    }
+}
+
+/// The value that a line means: one of the options by its number or label, or the line itself.
+fn chosen(line: &str, input: &Input) -> String {
+    let number: Option<usize> = line.trim().parse().ok();
+    let by_number = number.and_then(|number| input.options.get(number.checked_sub(1)?));
+    let by_label = input.options.iter().find(|option| option.label == line);
+    match by_label.or(by_number) {
+        Some(option) => option.value.clone(),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(unix)]
+mod terminal {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::termios::{
+        LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+    };
+
+    use crate::interrupt::Interrupt;
+
+    /// How often a signal is looked for while nothing is typed.
+    const LOOK: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 100_000_000,
+    };
+    /// The byte of Ctrl-C.
+    const CTRL_C: u8 = 3;
+    /// Longest answer, in bytes; a terminal gives 4 KiB at most.
+    const LONGEST: usize = 16 << 10;
+
+    /// A line that a person types; `None` for Ctrl-C, a signal, or a terminal that is gone.
+    pub(super) fn line(
+        is_hidden: bool,
+        show: impl FnOnce(),
+        interrupt: &Interrupt,
+    ) -> Option<String> {
+        let _mode = Mode::new(is_hidden)?;
+        show();
+        let mut answer = Vec::new();
+        let mut byte = [0; 1024];
+        while answer.len() < LONGEST {
+            if interrupt.code().is_some() {
+                return None;
+            }
+            let stdin = rustix::stdio::stdin();
+            let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+            match poll(&mut fds, Some(&LOOK)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+            let read = rustix::io::read(stdin, &mut byte).ok()?;
+            answer.extend_from_slice(byte.get(..read)?);
+            match answer.last() {
+                Some(b'\n') => return String::from_utf8(answer).ok(),
+                Some(&CTRL_C) => return None,
+                // Ctrl-D: what was typed so far, or nothing at all.
+                _ if read == 0 => return String::from_utf8(answer).ok(),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The terminal while a question is open. What it was before is set again whatever happens:
+    /// so Ctrl-C ends the line in place of the program.
+    struct Mode(Termios);
+
+    impl Mode {
+        fn new(is_hidden: bool) -> Option<Self> {
+            let before = tcgetattr(rustix::stdio::stdin()).ok()?;
+            let mut asking = before.clone();
+            asking.local_modes.remove(LocalModes::ISIG);
+            asking.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
+            if is_hidden {
+                asking.local_modes.remove(LocalModes::ECHO);
+                asking.local_modes.insert(LocalModes::ECHONL);
+            }
+            set(&asking)?;
+            Some(Self(before))
+        }
+    }
+
+    impl Drop for Mode {
+        fn drop(&mut self) {
+            let _ = set(&self.0);
+        }
+    }
+
+    fn set(mode: &Termios) -> Option<()> {
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, mode).ok()
+    }
+}
+
+#[cfg(not(unix))]
+mod terminal {
+    use crate::interrupt::Interrupt;
+
+    /// Nobody is asked here.
+    pub(super) fn line(_: bool, _: impl FnOnce(), _: &Interrupt) -> Option<String> {
+        None
+    }
+}

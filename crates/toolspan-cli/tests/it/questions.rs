@@ -1,0 +1,153 @@
+//! Inputs of a config are asked for on a terminal, and nowhere else.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::tcgetattr;
+use serde_json::json;
+
+use crate::cli::{BINARY, Cli};
+
+/// A project whose server needs two inputs.
+fn project() -> Cli {
+    let cli = Cli::bare();
+    let config = json!({
+        "inputs": [
+            {"type": "promptString", "id": "api-token", "description": "Token of the \u{1b}[2Jdemo",
+             "password": true},
+            {"type": "pickString", "id": "zone", "options": ["eu", "us"], "default": "eu"},
+        ],
+        "servers": {"demo": {
+            "command": BINARY,
+            "args": ["demo-server"],
+            "env": {"TOKEN": "${input:api-token}", "ZONE": "${input:zone}", "AGAIN": "${input:zone}"},
+        }},
+    });
+    cli.write("toolspan.json", &format!("{config:#}"));
+    cli
+}
+
+/// What a person sees and what the program writes to stdout.
+struct Talk {
+    seen: String,
+    stdout: String,
+    code: Option<i32>,
+    /// Whether the terminal is afterwards as it was before.
+    is_restored: bool,
+}
+
+/// Runs the program with a terminal for its input and its talk; answers one question after another.
+fn on_a_terminal(cli: &Cli, arguments: &[&str], answers: &[&[u8]]) -> Talk {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
+    grantpt(&master).expect("it may be used");
+    unlockpt(&master).expect("it is unlocked");
+    let name = ptsname(&master, Vec::new()).expect("it has a name");
+    let name = name.into_string().expect("a plain name");
+    let slave = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(name)
+        .expect("the other end");
+    let end = || Stdio::from(slave.try_clone().expect("a second handle"));
+    let modes = || tcgetattr(&slave).expect("a terminal").local_modes;
+    let before = modes();
+    let mut command = cli.command(arguments);
+    command.env("TERM", "xterm").stdin(end()).stderr(end());
+    let child = command.spawn().expect("the program starts");
+    drop(command);
+    let mut terminal = File::from(master);
+    let mut seen = Vec::new();
+    for answer in answers {
+        seen.extend(question(&mut terminal));
+        terminal.write_all(answer).expect("it reads");
+    }
+    let output = child.wait_with_output().expect("the program ends");
+    let is_restored = modes() == before;
+    drop(slave);
+    // The end of a pseudo terminal is an error; what came before it is kept.
+    let _end = terminal.read_to_end(&mut seen);
+    Talk {
+        seen: String::from_utf8(seen).expect("UTF-8"),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        code: output.status.code(),
+        is_restored,
+    }
+}
+
+/// What is shown up to the end of the line of the next question.
+fn question(terminal: &mut File) -> Vec<u8> {
+    let mut shown = Vec::new();
+    let mut byte = [0];
+    loop {
+        terminal.read_exact(&mut byte).expect("a question");
+        shown.extend(byte);
+        let line = shown
+            .rsplit(|byte| *byte == b'\n')
+            .nth(1)
+            .unwrap_or_default();
+        if shown.ends_with(b"\n") && line.starts_with(b"input: ") {
+            return shown;
+        }
+    }
+}
+
+#[test]
+fn a_password_is_asked_for_and_never_shown() {
+    let arguments = ["config", "show", "--color=never"];
+    let talk = on_a_terminal(&project(), &arguments, &[b"typed-secret\n", b"2\n"]);
+    assert_eq!(
+        (talk.code, talk.is_restored),
+        (Some(0), true),
+        "{}",
+        talk.seen
+    );
+    assert!(!talk.seen.contains("typed-secret"), "{}", talk.seen);
+    assert!(!talk.stdout.contains("typed-secret"), "{}", talk.stdout);
+    assert!(talk.stdout.contains("\"ZONE\": \"us\""), "{}", talk.stdout);
+    assert_snapshot!(talk.seen.replace('\r', ""));
+}
+
+#[test]
+fn the_answers_reach_the_server_and_an_empty_one_is_the_default() {
+    let cli = project();
+    let talk = on_a_terminal(
+        &cli,
+        &["call", "demo__echo", "text=hi"],
+        &[b"typed\n", b"\n"],
+    );
+    assert_eq!(
+        (talk.code, &*talk.stdout),
+        (Some(0), "hi\n"),
+        "{}",
+        talk.seen
+    );
+    let show = ["config", "show"];
+    let talk = on_a_terminal(&cli, &show, &[b"typed\n", b"\n"]);
+    assert!(talk.stdout.contains("\"ZONE\": \"eu\""), "{}", talk.stdout);
+}
+
+#[test]
+fn ctrl_c_ends_the_program_and_leaves_the_terminal_as_it_was() {
+    let arguments = ["tools", "--color=never"];
+    let talk = on_a_terminal(&project(), &arguments, &[b"half\x03"]);
+    assert_eq!(
+        (talk.code, talk.is_restored),
+        (Some(130), true),
+        "{}",
+        talk.seen
+    );
+    assert_snapshot!(talk.seen.replace('\r', ""));
+}
+
+#[test]
+fn without_a_terminal_the_entry_says_how_the_value_is_given() {
+    let cli = project();
+    assert_snapshot!(cli.run(&["config", "check"]));
+    let mut command = cli.command(&["call", "demo__echo", "text=hi"]);
+    command.env("TOOLSPAN_INPUT_API_TOKEN", "given");
+    let ran = cli.ran(command.output().expect("the program starts"));
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "hi\n"), "{ran}");
+}
