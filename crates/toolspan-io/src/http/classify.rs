@@ -30,7 +30,11 @@ pub(super) struct Exchange {
 pub(super) fn failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
     if error.is_connect() {
         connect_failure(error, exchange)
-    } else if error.is_builder() || error.is_request() && by_user(error) {
+    } else if error.is_builder() {
+        HttpError::Invalid {
+            problem: "its URL is too long, or not one of HTTP".to_owned(),
+        }
+    } else if error.is_request() && by_user(error) {
         HttpError::Invalid {
             problem: innermost(error),
         }
@@ -197,10 +201,10 @@ fn by_user(error: &reqwest::Error) -> bool {
 
 /// The words of the last cause: the outer ones repeat the URL.
 fn innermost(error: &reqwest::Error) -> String {
-    causes(error)
-        .last()
-        .map(ToString::to_string)
-        .unwrap_or_default()
+    causes(error).last().map_or_else(
+        || "it cannot be written as HTTP".to_owned(),
+        ToString::to_string,
+    )
 }
 
 fn find<E: Error + 'static>(error: &reqwest::Error) -> Option<&E> {

@@ -27,6 +27,7 @@
 //! | head of a response | [`HttpRequest::header_limit`]; 100 headers; about 400 KiB over HTTP/1, 256 KiB over HTTP/2 |
 //! | a piece of a body | [`HttpRequest::idle_limit`] |
 //! | a whole body | the reader's limit, counted after unpacking |
+//! | bytes that came and nobody took yet | a buffer of about 400 KiB; over HTTP/2 2 MiB per response, 5 MiB per connection |
 //! | a packed body | 100 times its packed size, above 1 MiB |
 //! | redirects | [`Redirects`]: none, one or three |
 //! | idle connections | 8 per host, 90 s |

@@ -12,11 +12,18 @@ pub(super) struct Warnings(Mutex<Vec<String>>);
 impl Warnings {
     /// Adds one, unless it is there.
     pub(super) fn add(&self, warning: String) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < KEPT && !known.contains(&warning) {
+        if self.keep(&warning) {
             tracing::warn!("{warning}");
-            known.push(warning);
         }
+    }
+
+    fn keep(&self, warning: &str) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = known.len() < KEPT && !known.iter().any(|known| known == warning);
+        if is_new {
+            known.push(warning.to_owned());
+        }
+        is_new
     }
 
     /// All so far.

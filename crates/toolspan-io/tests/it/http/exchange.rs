@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, StatusCode};
 use toolspan_io::http::{Begun, HttpClient, HttpError, HttpRequest, HttpSettings, WaitedFor};
 use url::Url;
 
-use super::server::{Server, read_request, response, write};
+use super::server::{Nobody, Server, read_request, response, write};
 
 /// A client with defaults for a URL.
 pub(crate) fn client(base: &Url) -> HttpClient {
@@ -89,13 +89,8 @@ async fn the_start_of_a_request_is_told_once_it_has_a_connection_and_not_before(
         client.send(request).await.unwrap();
         assert_eq!(count.load(Ordering::SeqCst), 1);
     }
-    // Nobody listens where the server was.
-    let address = server.address;
-    drop(server);
-    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let nobody = Url::parse(&format!("http://{}/", free.local_addr().unwrap())).unwrap();
-    drop(free);
-    assert_ne!(nobody.port(), Some(address.port()));
+    let nowhere = Nobody::new();
+    let nobody = Url::parse(&format!("http://{}/", nowhere.address)).unwrap();
     for (method, body) in [(Method::POST, "x"), (Method::GET, ""), (Method::DELETE, "")] {
         let (count, begun) = counter();
         let request = HttpRequest::new(method, nobody.clone())
@@ -188,5 +183,18 @@ async fn headers_that_frame_a_message_are_refused_by_name() {
             format!("the request cannot be sent: the header `{name}` is set by the client alone")
         );
     }
+    assert_eq!(client.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_url_that_http_cannot_write_is_an_invalid_request() {
+    let url = Url::parse(&format!("http://127.0.0.1:9/{}", "x".repeat(70_000))).unwrap();
+    let client = client(&url);
+    let request = HttpRequest::new(Method::GET, url);
+    let error = client.send(request).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the request cannot be sent: its URL is too long, or not one of HTTP"
+    );
     assert_eq!(client.connections(), 0);
 }

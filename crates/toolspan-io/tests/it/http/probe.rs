@@ -8,7 +8,7 @@ use url::Url;
 
 use super::authority::{Authority, Leaf};
 use super::names::{Names, Silent};
-use super::server::{Server, response};
+use super::server::{Nobody, Server, response};
 
 fn settings(url: &str) -> HttpSettings {
     HttpSettings::new(Url::parse(url).expect("a URL"))
@@ -86,9 +86,8 @@ async fn the_first_step_that_fails_is_the_last() {
         ]
     );
     drop(server);
-    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let nobody = Nobody::new();
+    let port = nobody.address.port();
     let base = format!("https://site.test:{port}/mcp?token=hidden");
     let steps = probe(settings(&base).with_resolver(names())).await;
     assert_eq!(

@@ -16,7 +16,7 @@ use url::Url;
 use super::authority::Authority;
 use super::exchange::counter;
 use super::names::Names;
-use super::server::{Server, read_request, response, write};
+use super::server::{Nobody, Server, read_request, response, write};
 
 const SECRET: &str = "me:hidden-pass";
 
@@ -253,9 +253,8 @@ async fn what_a_proxy_refuses_is_its_failure_and_nothing_was_sent() {
 
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_named() {
-    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    let nobody = Nobody::new();
+    let address = nobody.address;
     for scheme in ["http", "socks5"] {
         for target in ["https://site.test/", "http://site.test/"] {
             let names = Names::new().with("site.test", &["10.0.0.1"]).shared();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 use url::Url;
 
@@ -73,6 +73,24 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+    }
+}
+
+/// An address of loopback at which nobody listens, for as long as this is kept.
+pub(crate) struct Nobody {
+    pub(crate) address: SocketAddr,
+    _taken: TcpSocket,
+}
+
+impl Nobody {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        socket.bind(loopback).expect("a free port");
+        Self {
+            address: socket.local_addr().expect("an address"),
+            _taken: socket,
+        }
     }
 }
 
