@@ -7,6 +7,7 @@
 )]
 
 mod config_case;
+mod config_connect;
 mod config_dialects;
 mod config_entry;
 mod config_file;
