@@ -7,7 +7,6 @@
 )]
 
 mod config_case;
-mod config_connect;
 mod config_dialects;
 mod config_entry;
 mod config_file;
@@ -27,6 +26,7 @@ mod host_watchdog;
 mod pages;
 mod real_servers;
 mod recorded_lists;
+mod remote_servers;
 mod remote_servers;
 mod support;
 mod trust;
