@@ -7,6 +7,7 @@
 )]
 
 mod config_case;
+mod config_connect;
 mod config_dialects;
 mod config_entry;
 mod config_file;
@@ -26,7 +27,6 @@ mod host_watchdog;
 mod pages;
 mod real_servers;
 mod recorded_lists;
-mod remote_servers;
 mod remote_servers;
 mod support;
 mod trust;
