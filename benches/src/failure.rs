@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// A call through rmcp failed.
     #[error("rmcp: {0}")]
     Rmcp(#[from] rmcp::ServiceError),
+    /// A request of the floor failed.
+    #[error("reqwest: {0}")]
+    Reqwest(#[from] reqwest::Error),
     /// rmcp could not start the server.
     #[error("rmcp: {0}")]
     RmcpStart(#[from] Box<rmcp::service::ClientInitializeError>),

@@ -6,7 +6,8 @@ use toolspan::{Host, HostBuilder, Observation};
 
 use crate::failure::Failure;
 use crate::measure::{Client, Effort, in_flight, one_by_one, one_by_one_async};
-use crate::{runtime, server};
+use crate::runtime;
+use crate::server::{self, HttpServer};
 
 /// The tool's exposed name.
 const TOOL: &str = "null__echo";
@@ -18,6 +19,11 @@ fn builder() -> Result<HostBuilder, Failure> {
         "args": [server::SERVE],
     }}});
     Ok(Host::builder().config_value(config))
+}
+
+fn http_builder(server: &HttpServer) -> HostBuilder {
+    let config = json!({"mcpServers": {"null": {"type": "http", "url": server.url()}}});
+    Host::builder().config_value(config)
 }
 
 fn arguments() -> Value {
@@ -48,6 +54,8 @@ impl Client for Host {
 pub(crate) struct AsyncHost {
     host: Host,
     runtime: Runtime,
+    /// There where the host did not start its server; ends after it.
+    _server: Option<HttpServer>,
 }
 
 impl AsyncHost {
@@ -55,7 +63,23 @@ impl AsyncHost {
     pub(crate) fn start() -> Result<Self, Failure> {
         let runtime = runtime::here()?;
         let host = runtime.block_on(builder()?.connect())?;
-        Ok(Self { host, runtime })
+        Ok(Self {
+            host,
+            runtime,
+            _server: None,
+        })
+    }
+
+    /// Starts a server over HTTP and lists its tools.
+    pub(crate) fn start_http() -> Result<Self, Failure> {
+        let server = HttpServer::start()?;
+        let runtime = runtime::here()?;
+        let host = runtime.block_on(http_builder(&server).connect())?;
+        Ok(Self {
+            host,
+            runtime,
+            _server: Some(server),
+        })
     }
 
     pub(crate) fn one_by_one(&self, calls: usize) -> Result<f64, Failure> {
@@ -68,16 +92,33 @@ impl AsyncHost {
 }
 
 /// Called from a thread.
-pub(crate) struct BlockingHost(toolspan::blocking::Host);
+pub(crate) struct BlockingHost {
+    host: toolspan::blocking::Host,
+    /// There where the host did not start its server; ends after it.
+    _server: Option<HttpServer>,
+}
 
 impl BlockingHost {
     /// Starts a server and lists its tools.
     pub(crate) fn start() -> Result<Self, Failure> {
         let host = toolspan::blocking::Host::connect_builder(builder()?)?;
-        Ok(Self(host))
+        Ok(Self {
+            host,
+            _server: None,
+        })
+    }
+
+    /// Starts a server over HTTP and lists its tools.
+    pub(crate) fn start_http() -> Result<Self, Failure> {
+        let server = HttpServer::start()?;
+        let host = toolspan::blocking::Host::connect_builder(http_builder(&server))?;
+        Ok(Self {
+            host,
+            _server: Some(server),
+        })
     }
 
     pub(crate) fn one_by_one(&self, calls: usize) -> Result<f64, Failure> {
-        one_by_one(calls, || check(&self.0.call(TOOL, arguments())?))
+        one_by_one(calls, || check(&self.host.call(TOOL, arguments())?))
     }
 }

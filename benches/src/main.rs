@@ -13,6 +13,7 @@ mod engine;
 mod failure;
 mod floor;
 mod host;
+mod http_floor;
 mod machine;
 mod measure;
 mod options;
@@ -43,9 +44,10 @@ fn main() -> ExitCode {
 #[expect(clippy::disallowed_methods, reason = "the table is the output")]
 fn run() -> Result<(), Failure> {
     let options = Options::parse(std::env::args().skip(1))?;
-    let mut output = std::io::stdout().lock();
+    let mut output = std::io::stdout();
     match options.what {
         What::Serve => server::serve(),
+        What::ServeHttp => server::serve_http(),
         What::Column(column) => {
             let measured = column::measure(column, options.effort, &options.only)?;
             Ok(writeln!(output, "{measured}")?)

@@ -13,6 +13,8 @@ pub(crate) enum What {
     Column(Column),
     /// The server that is called: started by a column.
     Serve,
+    /// The server that is called over HTTP.
+    ServeHttp,
 }
 
 /// The command line, read.
@@ -36,6 +38,7 @@ impl Options {
             match argument.as_str() {
                 "--quick" => options.effort = Effort::QUICK,
                 "--serve" => options.what = What::Serve,
+                "--serve-http" => options.what = What::ServeHttp,
                 "--pinned" => options.what = What::Column(Column::Pinned),
                 "--free" => options.what = What::Column(Column::Free),
                 _ if argument.starts_with("--only=") => {

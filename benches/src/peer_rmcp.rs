@@ -2,14 +2,14 @@
 
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::RunningService;
-use rmcp::transport::TokioChildProcess;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{Peer, RoleClient, ServiceExt};
 use tokio::runtime::Runtime;
 
 use crate::failure::Failure;
 use crate::measure::{Client, Effort, in_flight, one_by_one, one_by_one_async};
 use crate::runtime::{self, RuntimeThread};
-use crate::server;
+use crate::server::{self, HttpServer};
 
 #[expect(
     clippy::disallowed_types,
@@ -19,6 +19,12 @@ async fn start() -> Result<RunningService<RoleClient, ()>, Failure> {
     let mut command = tokio::process::Command::new(server::program()?);
     command.arg(server::SERVE);
     let transport = TokioChildProcess::new(command)?;
+    Ok(().serve(transport).await.map_err(Box::new)?)
+}
+
+/// Its client over HTTP as it comes.
+async fn start_http(url: &str) -> Result<RunningService<RoleClient, ()>, Failure> {
+    let transport = StreamableHttpClientTransport::from_uri(url);
     Ok(().serve(transport).await.map_err(Box::new)?)
 }
 
@@ -50,6 +56,8 @@ pub(crate) struct AsyncRmcp {
     service: Option<RunningService<RoleClient, ()>>,
     peer: Peer<RoleClient>,
     runtime: Runtime,
+    /// Dropped after the client.
+    _server: Option<HttpServer>,
 }
 
 impl AsyncRmcp {
@@ -61,6 +69,20 @@ impl AsyncRmcp {
             peer: service.peer().clone(),
             service: Some(service),
             runtime,
+            _server: None,
+        })
+    }
+
+    /// Starts a server over HTTP and shakes hands.
+    pub(crate) fn start_http() -> Result<Self, Failure> {
+        let server = HttpServer::start()?;
+        let runtime = runtime::here()?;
+        let service = runtime.block_on(start_http(server.url()))?;
+        Ok(Self {
+            peer: service.peer().clone(),
+            service: Some(service),
+            runtime,
+            _server: Some(server),
         })
     }
 
@@ -87,6 +109,8 @@ pub(crate) struct BlockingRmcp {
     service: Option<RunningService<RoleClient, ()>>,
     peer: Peer<RoleClient>,
     runtime: RuntimeThread,
+    /// Dropped after the client.
+    _server: Option<HttpServer>,
 }
 
 impl BlockingRmcp {
@@ -98,6 +122,20 @@ impl BlockingRmcp {
             peer: service.peer().clone(),
             service: Some(service),
             runtime,
+            _server: None,
+        })
+    }
+
+    /// Starts a server over HTTP and shakes hands.
+    pub(crate) fn start_http() -> Result<Self, Failure> {
+        let server = HttpServer::start()?;
+        let runtime = RuntimeThread::start()?;
+        let service = runtime.block_on(start_http(server.url()))?;
+        Ok(Self {
+            peer: service.peer().clone(),
+            service: Some(service),
+            runtime,
+            _server: Some(server),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Which rows does the table have, who runs in them, and what is claimed?
 //!
-//! P4 is one call at a time, asynchronous and synchronous; P5 is 64 calls in flight.
+//! P4 is one call at a time, asynchronous and synchronous; P5 is 64 calls in flight; P6 is P4 over
+//! streamable HTTP, where the floor is a client of HTTP alone, called in the same way.
 //!
 //! The floor is a blocking write and read. What a task pays on top, whichever client it uses, is
 //! tokio's wait for readiness: the asynchronous engine is held against the floor with it, and shown
@@ -10,6 +11,7 @@ use crate::engine::{AsyncEngine, BlockingEngine};
 use crate::failure::Failure;
 use crate::floor::{AsyncFloor, Floor};
 use crate::host::{AsyncHost, BlockingHost};
+use crate::http_floor::{AsyncPost, BlockingPost};
 use crate::measure::{Effort, IN_FLIGHT};
 use crate::peer_rmcp::{AsyncRmcp, BlockingRmcp};
 
@@ -40,6 +42,15 @@ const BATCH_MANY: &str = "P5 bare pipe, 64 calls per write";
 const ENGINE_MANY: &str = "P5 engine";
 const HOST_MANY: &str = "P5 Host";
 const RMCP_MANY: &str = "P5 rmcp";
+
+const POST: &str = "P6 floor: bare reqwest, async";
+const HTTP_ENGINE: &str = "P6 engine, async";
+const HTTP_HOST: &str = "P6 Host, async";
+const HTTP_RMCP: &str = "P6 rmcp, async";
+const POST_SYNC: &str = "P6 floor: bare reqwest, sync";
+const HTTP_ENGINE_SYNC: &str = "P6 engine, sync";
+const HTTP_HOST_SYNC: &str = "P6 Host, sync";
+const HTTP_RMCP_SYNC: &str = "P6 rmcp, sync";
 
 /// What a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,6 +92,16 @@ pub(crate) fn lines() -> Vec<Line> {
         line(ENGINE_MANY, Some((FLOOR_MANY, Bar::Rate(0.5)))),
         line(HOST_MANY, Some((RMCP_MANY, Bar::Rate(2.5)))),
         line(RMCP_MANY, None),
+        line(POST, None),
+        line(HTTP_ENGINE, Some((POST, Bar::Ratio(1.4)))),
+        line(HTTP_HOST, Some((POST, Bar::Ratio(1.4)))),
+        line(HTTP_HOST, Some((HTTP_RMCP, Bar::Ratio(1.0)))),
+        line(HTTP_RMCP, None),
+        line(POST_SYNC, None),
+        line(HTTP_ENGINE_SYNC, Some((POST_SYNC, Bar::Ratio(1.4)))),
+        line(HTTP_HOST_SYNC, Some((POST_SYNC, Bar::Ratio(1.4)))),
+        line(HTTP_HOST_SYNC, Some((HTTP_RMCP_SYNC, Bar::Ratio(1.0)))),
+        line(HTTP_RMCP_SYNC, None),
     ]
 }
 
@@ -98,7 +119,7 @@ pub(crate) fn contestants(only: &str) -> Result<Vec<Contestant>, Failure> {
 }
 
 /// In the order of their turns.
-const STARTS: [(&str, Start); 13] = [
+const STARTS: [(&str, Start); 21] = [
     (FLOOR, || {
         let mut floor = Floor::start()?;
         Ok(Box::new(move |effort| floor.one_by_one(effort.calls)))
@@ -150,5 +171,37 @@ const STARTS: [(&str, Start); 13] = [
     (RMCP_MANY, || {
         let rmcp = AsyncRmcp::start()?;
         Ok(Box::new(move |effort| rmcp.in_flight(effort)))
+    }),
+    (POST, || {
+        let post = AsyncPost::start()?;
+        Ok(Box::new(move |effort| post.one_by_one(effort.calls)))
+    }),
+    (HTTP_ENGINE, || {
+        let engine = AsyncEngine::start_http()?;
+        Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
+    }),
+    (HTTP_HOST, || {
+        let host = AsyncHost::start_http()?;
+        Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
+    }),
+    (HTTP_RMCP, || {
+        let rmcp = AsyncRmcp::start_http()?;
+        Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
+    }),
+    (POST_SYNC, || {
+        let post = BlockingPost::start()?;
+        Ok(Box::new(move |effort| post.one_by_one(effort.calls)))
+    }),
+    (HTTP_ENGINE_SYNC, || {
+        let engine = BlockingEngine::start_http()?;
+        Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
+    }),
+    (HTTP_HOST_SYNC, || {
+        let host = BlockingHost::start_http()?;
+        Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
+    }),
+    (HTTP_RMCP_SYNC, || {
+        let rmcp = BlockingRmcp::start_http()?;
+        Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
     }),
 ];

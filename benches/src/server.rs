@@ -3,7 +3,9 @@
 //! The server is this program itself in the guise of `toolspan-faults --null-server`, so that it is
 //! always there, of the same age and built with the same profile.
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
@@ -39,6 +41,61 @@ pub(crate) fn serve() -> Result<(), Failure> {
     let command = Command::parse(["--null-server".into()])?;
     toolspan_faults::run(command)?;
     Ok(())
+}
+
+/// The argument that makes this program the server over HTTP.
+pub(crate) const SERVE_HTTP: &str = "--serve-http";
+
+/// Serves over HTTP until the end of standard input, in a session of its own as the other.
+pub(crate) fn serve_http() -> Result<(), Failure> {
+    let _ = rustix::process::setsid();
+    let command = Command::parse(["--null-http-server".into()])?;
+    toolspan_faults::run(command)?;
+    Ok(())
+}
+
+/// A running server over HTTP; dropping it ends it.
+pub(crate) struct HttpServer {
+    child: Child,
+    /// Held open: its end would end the server.
+    _input: Option<ChildStdin>,
+    url: String,
+}
+
+impl HttpServer {
+    /// Starts it and waits until it listens: then it writes one line, `{"url": text}`.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "no client of MCP starts a server that it reaches over HTTP"
+    )]
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let mut command = std::process::Command::new(program()?);
+        command.arg(SERVE_HTTP).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        let told: Value = serde_json::from_str(&line).unwrap_or_default();
+        let url = told.get("url").and_then(Value::as_str).unwrap_or_default();
+        Ok(Self {
+            _input: child.stdin.take(),
+            url: url.to_owned(),
+            child,
+        })
+    }
+
+    /// Where it serves.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// Where this program is.

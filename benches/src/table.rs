@@ -33,7 +33,7 @@ const COLUMNS: usize = 10;
 const HEAD: [&str; COLUMNS] = [
     "one core", "median", "least", "most", "beside", "found", "bar", "", "free", "found",
 ];
-const FOOT: &str = "P4: microseconds a call. P5: thousand calls a second, 64 in flight. Least and most are of \
+const FOOT: &str = "P4, P6: microseconds a call. P5: thousand calls a second, 64 in flight. Least and most are of \
                     rounds; what is found is the median of each round's own ratio or difference.";
 
 fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {

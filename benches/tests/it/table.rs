@@ -22,11 +22,12 @@ fn a_quick_run_prints_every_row_with_a_verdict_for_each_bar() {
     );
     assert!(output.status.success(), "{talk}");
     let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((count("P4 "), count("P5 ")), (11, 5), "{text}");
+    let counts = (count("P4 "), count("P5 "), count("P6 "));
+    assert_eq!(counts, (11, 5, 10), "{text}");
     let verdicts = text
         .split_whitespace()
         .filter(|word| matches!(*word, "ok" | "MISSED"));
-    assert_eq!(verdicts.count(), 8, "{text}");
+    assert_eq!(verdicts.count(), 14, "{text}");
     assert!(!text.contains("NaN"), "{text}");
     assert!(talk.contains("cores"), "{talk}");
 }
