@@ -22,6 +22,8 @@ mod processes;
 mod real;
 mod remote_calls;
 mod remote_errors;
+#[cfg(target_os = "linux")]
+mod remote_faults;
 mod remote_sessions;
 #[cfg(target_os = "linux")]
 mod remote_real;
