@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use toolspan_core::execute::{self, Gate, Gates};
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::observation::LlmContent;
-use toolspan_core::toolbox::Diagnosis;
+use toolspan_core::toolbox::{Diagnosis, Step};
 use toolspan_core::{
     CallOptions, CallRequest, Context, Error, ErrorKind, Observation, Outcome, Phase, Result,
     Snapshot, name,
@@ -300,8 +300,7 @@ impl Host {
             .toolbox()
             .map(|toolbox| toolbox.diagnosis())
             .unwrap_or_default();
-        steps.append(&mut diagnosis.steps);
-        diagnosis.steps = steps;
+        diagnosis.steps = joined(steps, diagnosis.steps);
         Ok(diagnosis)
     }
 
@@ -368,6 +367,25 @@ impl Shared {
         let sources = roster.iter().filter_map(|member| member.source()).collect();
         self.snapshot.store(Arc::new(Snapshot::new(sources)));
     }
+}
+
+/// The steps below the protocol and those of the start. What fails there fails a start in the same
+/// words: it is told once.
+fn joined(mut below: Vec<Step>, mut start: Vec<Step>) -> Vec<Step> {
+    let words = |step: &Step| {
+        step.result
+            .as_ref()
+            .err()
+            .map(|error| error.message().to_owned())
+    };
+    if let (Some(last), Some(first)) = (below.last(), start.first())
+        && let Some(failure) = words(last)
+        && words(first) == Some(failure)
+    {
+        start.remove(0);
+    }
+    below.append(&mut start);
+    below
 }
 
 fn with_timeout(mut options: CallOptions, timeout: Option<Duration>) -> CallOptions {

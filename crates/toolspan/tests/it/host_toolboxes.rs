@@ -98,8 +98,9 @@ impl ToolBox for Odd {
 
     fn diagnosis(&self) -> Diagnosis {
         let mut diagnosis = Diagnosis::default();
-        let took = Duration::from_millis(2);
-        diagnosis.steps = vec![Step::new("list", took, Ok("1 tool".into()))];
+        let listed = (self.discover)(1).now_or_never();
+        let result = listed.transpose().map(|_| "1 tool".to_owned());
+        diagnosis.steps = vec![Step::new("list", Duration::from_millis(2), result)];
         diagnosis
     }
 
@@ -432,12 +433,21 @@ async fn a_diagnosis_begins_with_what_lies_below_the_protocol_and_cannot_be_held
         };
         Box::pin(async move { vec![step("dns", "127.0.0.1"), step("tcp", "127.0.0.1:80")] })
     });
+    // What fails below the protocol fails the start in the same words.
+    let dead = Odd::failing().probed(|| {
+        Box::pin(async { vec![Step::new("tcp", Duration::from_millis(1), Err(refused()))] })
+    });
     let bomb = Odd::with("a", "bomb").probed(|| panic!("at the probe"));
     let stuck = Odd::with("a", "stuck").probed(|| Box::pin(std::future::pending()));
-    let host = host([("good", good), ("bomb", bomb), ("stuck", stuck)]);
+    let host = host([
+        ("good", good),
+        ("dead", dead),
+        ("bomb", bomb),
+        ("stuck", stuck),
+    ]);
     let host = host.start().unwrap();
     let mut all = Vec::new();
-    for toolbox in ["good", "bomb", "stuck"] {
+    for toolbox in ["good", "dead", "bomb", "stuck"] {
         all.push(format!("# {toolbox}\n{}", steps(&host, toolbox).await));
     }
     host.close().await;
