@@ -19,7 +19,7 @@ use crate::session::Session;
 /// Last lines of a server's standard error that are shown.
 const STDERR_LINES: usize = 20;
 /// Columns of a step's name.
-const STEP_COLUMNS: usize = 48;
+const STEP_COLUMNS: usize = 56;
 
 /// Starts each toolbox, or the named one, and shows what came of it.
 pub(super) async fn run(session: &Session, doctor: &Doctor) -> Result<Code> {
@@ -146,14 +146,29 @@ fn print(output: &Output, toolbox: &str, diagnosis: &Diagnosis) {
             output.line(&format!("    {line}"));
         }
     }
-    let hint = diagnosis
+    let mut failed = diagnosis
         .steps
         .iter()
-        .find_map(|step| step.result.as_ref().err()?.hint());
-    if let Some(hint) = hint {
+        .filter_map(|step| step.result.as_ref().err());
+    if let Some(hint) = failed.find_map(next) {
         let label = output.paint(Style::Hint, "next");
         output.line(&format!("  {label}   {}", sanitise::one_line(hint, 500)));
     }
+}
+
+/// The next step after a failure: its own hint, or what helps with its kind.
+fn next(error: &Error) -> Option<&str> {
+    let of_kind = match (error.http_status(), error.kind(), error.phase()) {
+        (Some(500..=599), ..) => Some("look at the server's own log: the fault is on its side"),
+        (Some(200..=299), ErrorKind::Protocol, _) => {
+            Some("check the URL: what answers there is no MCP server, or a page in front of one")
+        }
+        (None, ErrorKind::Timeout, Phase::Handshake) => {
+            Some("find out what the server waits for, or raise timeouts.connect")
+        }
+        _ => None,
+    };
+    error.hint().or(of_kind)
 }
 
 /// The listed tools that cannot be called, and why.

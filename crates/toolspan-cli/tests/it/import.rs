@@ -13,7 +13,7 @@ const USER: &str = ".config/toolspan/toolspan.json";
 /// A home folder in which Cursor has these servers.
 fn with_cursor(servers: &Value) -> Cli {
     let cli = Cli::bare();
-    std::fs::create_dir(cli.path(".cursor")).unwrap();
+    std::fs::create_dir(cli.path(".cursor")).expect("a new folder");
     let config = json!({"mcpServers": servers});
     cli.write(".cursor/mcp.json", &format!("{config:#}"));
     cli

@@ -7,6 +7,7 @@ mod command_line;
 mod completions;
 mod config;
 mod demo;
+mod doctor_remote;
 mod faults;
 mod import;
 mod listing;
