@@ -49,6 +49,9 @@ pub(crate) enum Command {
     Doctor(With<Doctor>),
     /// Look at the config, or add the servers of another program to it
     Config(With<Config>),
+    /// Show what the config of this folder's project would start, and approve it
+    #[command(after_help = TRUST_HELP)]
+    Trust(With<Trust>),
     /// Print the script that completes commands and options in a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(With<Completions>),
@@ -76,6 +79,9 @@ pub(crate) struct Global {
     /// Send this header to the servers of --url; may be repeated
     #[arg(long, value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
+    /// Use a config with secrets in it even if other users may write it
+    #[arg(long)]
+    pub(crate) allow_insecure_config: bool,
     /// Print JSON, one line each
     #[arg(long)]
     pub(crate) json: bool,
@@ -104,6 +110,7 @@ impl Global {
             server: self.server,
             url: self.url,
             header: self.header,
+            allow_insecure_config: self.allow_insecure_config || later.allow_insecure_config,
             json: self.json || later.json,
             timeout: later.timeout.or(self.timeout),
             color: later.color.or(self.color),
@@ -292,6 +299,24 @@ pub(crate) enum ShellName {
     Bash,
     Zsh,
     Fish,
+}
+
+const TRUST_HELP: &str = "\
+A toolspan.json or .mcp.json that lies in the current folder may come from somebody else. Nothing of
+it is started before it is approved here, and after a change not before it is approved again.";
+
+/// `toolspan trust`
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// Approve without asking; needed where there is no terminal
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    pub(crate) yes: bool,
+    /// Take the approval back
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) revoke: bool,
+    /// List all that is approved
+    #[arg(long)]
+    pub(crate) list: bool,
 }
 
 /// No arguments of its own.

@@ -43,6 +43,32 @@ impl<'a> Questions<'a> {
         Ok(())
     }
 
+    /// Whether a person says yes; `None` when there is nobody to ask, or the answer was Ctrl-C.
+    pub(crate) fn is_yes(&self, question: &str) -> Option<bool> {
+        if !self.is_answered() {
+            return None;
+        }
+        let label = self.output.paint_error(Style::Strong, question);
+        let show = || self.output.error_line(&format!("{label} [y/N]"));
+        let line = self.line(false, show)?;
+        let answer = line.trim();
+        Some(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
+    }
+
+    fn is_answered(&self) -> bool {
+        !self.stopped.get() && io::stdin().is_terminal() && self.output.is_seen()
+    }
+
+    /// What is typed. The question is shown once the terminal is ready, so that not even the first
+    /// letter is seen of what must not be.
+    fn line(&self, is_hidden: bool, show: impl FnOnce()) -> Option<String> {
+        let line = terminal::line(is_hidden, show, self.interrupt);
+        if line.is_none() {
+            self.stopped.set(true);
+        }
+        line
+    }
+
     fn show(&self, input: &Input) {
         let safe = |text: &str| sanitise::one_line(text, LONGEST);
         let label = self.output.paint_error(Style::Strong, "input:");
@@ -63,16 +89,10 @@ impl<'a> Questions<'a> {
 
 impl AskInput for Questions<'_> {
     fn ask(&self, input: &Input) -> Option<Secret> {
-        let is_answered = io::stdin().is_terminal() && self.output.is_seen();
-        if self.stopped.get() || !is_answered {
+        if !self.is_answered() {
             return None;
         }
-        // Shown once the terminal is ready, so that not even the first letter is seen.
-        let show = || self.show(input);
-        let Some(line) = terminal::line(input.password, show, self.interrupt) else {
-            self.stopped.set(true);
-            return None;
-        };
+        let line = self.line(input.password, || self.show(input))?;
         let line = line.trim_end_matches(['\r', '\n']);
         Some(Secret::new(chosen(line, input)))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolspan::config::{ConfigFile, Environment, Resolved};
+use toolspan::config::{ConfigFile, Environment, Found, Resolved};
 use toolspan::guard::{Timeouts, sanitise};
 use toolspan::services::Event;
 use toolspan::toolbox::ToolBoxState;
@@ -64,7 +64,7 @@ impl Session {
             return Err(Error::new(ErrorKind::Config, Phase::Config, message)
                 .with_hint("name a file with --config, or try --server \"uvx mcp-server-time\""));
         };
-        let file = ConfigFile::read(found, environment)?;
+        let file = self.config_file(found, environment)?;
         let questions = Questions::new(&self.output, &self.interrupt);
         let mut config = match purpose {
             Purpose::Look => file.resolve(environment, &questions)?,
@@ -87,6 +87,19 @@ impl Session {
             config.toolboxes.push(toolbox);
         }
         Ok(config)
+    }
+
+    /// Reads a config file, unless it has secrets in it that somebody else may replace.
+    pub(crate) fn config_file(
+        &self,
+        found: Found,
+        environment: &Environment,
+    ) -> Result<ConfigFile> {
+        let file = ConfigFile::read(found, environment)?;
+        if !self.global.allow_insecure_config {
+            file.refuse_insecure()?;
+        }
+        Ok(file)
     }
 
     /// Runs the work with a host, and closes the host whatever comes of it. Says on stderr what is

@@ -9,6 +9,7 @@ mod doctor;
 mod import;
 mod status;
 mod tools;
+mod trust;
 
 mod run;
 

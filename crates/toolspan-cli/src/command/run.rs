@@ -43,6 +43,7 @@ enum Chosen {
     ConfigCheck,
     ConfigShow,
     ConfigSchema,
+    Trust(crate::args::Trust),
     ConfigImport(crate::args::Import),
     Completions(crate::args::Completions),
 }
@@ -58,6 +59,7 @@ impl Command {
             Self::Call(with) => (Chosen::Call(with.own), with.global),
             Self::Status(with) => (Chosen::Status, with.global),
             Self::Doctor(with) => (Chosen::Doctor(with.own), with.global),
+            Self::Trust(with) => (Chosen::Trust(with.own), with.global),
             Self::Config(with) => {
                 let (chosen, last) = match with.own.action {
                     ConfigAction::Check(last) => (Chosen::ConfigCheck, last.global),
@@ -116,6 +118,7 @@ async fn dispatch(command: Chosen, session: &Session) -> Result<Code> {
         Chosen::ConfigCheck => super::config::check(session),
         Chosen::ConfigShow => super::config::show(session),
         Chosen::ConfigSchema => super::config::schema(session),
+        Chosen::Trust(trust) => super::trust::run(session, &trust),
         Chosen::ConfigImport(import) => super::import::run(session, &import),
         Chosen::Completions(wanted) => super::completions::run(&session.output, &wanted),
     }

@@ -17,3 +17,4 @@ mod questions;
 mod signals;
 mod status;
 mod terminal;
+mod trust;
