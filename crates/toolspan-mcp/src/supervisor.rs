@@ -167,7 +167,10 @@ impl Supervisor {
             .retain(|process| !process.wait_ended_blocking(Duration::ZERO));
         let supervisor = Arc::downgrade(self);
         state.starts.spawn(async move {
-            tokio::time::sleep(pause).await;
+            // A timer of no time lasts up to a millisecond.
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
             let Some(strong) = supervisor.upgrade() else {
                 return;
             };

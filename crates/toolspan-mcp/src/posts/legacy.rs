@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use http::Method;
+use http::{Method, StatusCode};
 use tokio::time::timeout;
 use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 use toolspan_io::http::{Body, HttpError, HttpRequest, Redirects};
@@ -19,7 +19,7 @@ use super::headers::{self, Media};
 use super::refusal::Refusal;
 use super::veil::Veil;
 use super::{Kept, Posts, Remote, Unfit, fault};
-use crate::core::receive::Replies;
+use crate::core::receive::{Event, Receiver, Replies};
 use crate::error;
 use crate::transport::remote::site;
 
@@ -51,10 +51,10 @@ pub(crate) async fn open(remote: &Remote<'_>, message_bytes: usize) -> Result<(U
     let response = response.map_err(|error| fault::of(&error, message_bytes))?;
     let status = response.status;
     let is_stream = headers::media(&response.headers) == Media::Events;
-    if status != http::StatusCode::OK || !is_stream {
+    if status != StatusCode::OK || !is_stream {
         let refusal = Refusal::read(response, &Veil::of_config(&remote.redactor)).await;
         return Err(match status.as_u16() {
-            200 => not_a_stream(&refusal.said()),
+            200..300 | 400 | 404 | 405 => not_a_stream(&refusal, status),
             _ => refusal.error(),
         });
     }
@@ -68,10 +68,15 @@ pub(crate) async fn open(remote: &Remote<'_>, message_bytes: usize) -> Result<(U
     Ok((resolve(url, &final_url, &endpoint)?, stream))
 }
 
-fn not_a_stream(said: &str) -> Error {
+fn not_a_stream(refusal: &Refusal, status: StatusCode) -> Error {
+    let kind = match status.is_success() {
+        true => ErrorKind::Protocol,
+        false => ErrorKind::Connect,
+    };
+    let said = refusal.said();
     let message = format!("the server offers no stream of events at this URL ({said})");
-    Error::new(ErrorKind::Protocol, Phase::Connect, message)
-        .with_http_status(200)
+    Error::new(kind, Phase::Connect, message)
+        .with_http_status(status.as_u16())
         .with_hint("check the path of the URL; /mcp and /sse are common")
 }
 
@@ -183,13 +188,10 @@ impl Posts {
 }
 
 /// What an event means. Only the first `endpoint` counts: a later one cannot move the messages.
-fn message(
-    receiver: &mut crate::core::receive::Receiver,
-    event: &SseEvent,
-) -> crate::core::receive::Event {
+fn message(receiver: &mut Receiver, event: &SseEvent) -> Event {
     match event.event.as_str() {
         "message" if !event.data.is_empty() => receiver.message_bytes(&event.data),
-        _ => crate::core::receive::Event::Nothing,
+        _ => Event::Nothing,
     }
 }
 

@@ -27,6 +27,8 @@ mod remote_faults;
 mod remote_sessions;
 #[cfg(target_os = "linux")]
 mod remote_real;
+mod remote_sse;
+mod remote_streams;
 mod restarting;
 mod sending;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! A server over HTTP that the test plays itself: each request is handed to the test, which answers
 //! it with any bytes, in any order, or not at all.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -27,6 +28,11 @@ pub(crate) struct HttpPeer {
     requests: mpsc::UnboundedReceiver<Incoming>,
     accepted: Arc<AtomicUsize>,
     listening: JoinHandle<()>,
+    /// Whether GETs are the test's to answer; without, they are refused as by a server without a
+    /// stream.
+    offers_streams: bool,
+    /// Requests that came while one of the other kind was waited for.
+    held: VecDeque<Incoming>,
 }
 
 /// A request that came, and the connection that it came on.
@@ -69,7 +75,16 @@ impl HttpPeer {
             requests,
             accepted,
             listening,
+            offers_streams: false,
+            held: VecDeque::new(),
         }
+    }
+
+    /// A server whose streams the test opens.
+    pub(crate) async fn with_streams() -> Self {
+        let mut peer = Self::new().await;
+        peer.offers_streams = true;
+        peer
     }
 
     /// The next request.
@@ -77,13 +92,27 @@ impl HttpPeer {
         self.requests.recv().await.expect("the peer listens")
     }
 
-    /// The next request that is no GET; those are answered as by a server without a stream.
+    /// The next request that is no GET.
     pub(crate) async fn next_post(&mut self) -> Incoming {
+        self.next_of(false).await
+    }
+
+    /// The next GET.
+    pub(crate) async fn next_get(&mut self) -> Incoming {
+        self.next_of(true).await
+    }
+
+    async fn next_of(&mut self, is_get: bool) -> Incoming {
+        let is_wanted = |request: &Incoming| (request.method == "GET") == is_get;
+        if let Some(index) = self.held.iter().position(is_wanted) {
+            return self.held.remove(index).unwrap();
+        }
         loop {
             let request = self.next().await;
             match request.method.as_str() {
-                "GET" => request.status("405 Method Not Allowed").await,
-                _ => return request,
+                _ if is_wanted(&request) => return request,
+                "GET" if !self.offers_streams => request.status("405 Method Not Allowed").await,
+                _ => self.held.push_back(request),
             }
         }
     }
@@ -292,8 +321,15 @@ pub(crate) struct Events {
 impl Events {
     /// Sends text as it is, in one chunk.
     pub(crate) async fn send_raw(&mut self, text: &str) {
-        let chunk = format!("{:x}\r\n{text}\r\n", text.len());
-        let _ = self.stream.write_all(chunk.as_bytes()).await;
+        self.send_bytes(text.as_bytes()).await;
+    }
+
+    /// Sends bytes as they are, in one chunk.
+    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
+        let head = format!("{:x}\r\n", bytes.len());
+        let chunk = [head.as_bytes(), bytes, b"\r\n"].concat();
+        // A client that went away takes no more.
+        let _ = self.stream.write_all(&chunk).await;
     }
 
     /// Sends a message as an event.
