@@ -24,9 +24,9 @@ mod remote_calls;
 mod remote_errors;
 #[cfg(target_os = "linux")]
 mod remote_faults;
-mod remote_sessions;
 #[cfg(target_os = "linux")]
 mod remote_real;
+mod remote_sessions;
 mod remote_sse;
 mod remote_streams;
 mod restarting;
