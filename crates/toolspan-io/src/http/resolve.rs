@@ -110,3 +110,62 @@ impl reqwest::dns::Resolve for Checked {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use reqwest::dns::Resolve as _;
+
+    use super::super::policy::Reach;
+    use super::{Checked, Lookup, Resolve, Resolving};
+
+    /// Public at the first look, loopback at each later one.
+    #[derive(Default)]
+    struct Turning(AtomicUsize);
+
+    impl Resolve for Turning {
+        fn resolve(&self, _host: &str) -> Resolving {
+            let first = self.0.fetch_add(1, Ordering::SeqCst) == 0;
+            let address: IpAddr = if first {
+                [8, 8, 8, 8].into()
+            } else {
+                [127, 0, 0, 1].into()
+            };
+            Box::pin(async move { Ok(vec![address]) })
+        }
+    }
+
+    async fn look(checked: &Checked, name: &str) -> Result<Vec<IpAddr>, String> {
+        let found = checked.resolve(name.parse().unwrap()).await;
+        found
+            .map(|found| found.map(|address| address.ip()).collect())
+            .map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn what_is_connected_to_is_what_one_look_up_gave_and_each_is_checked() {
+        let resolver = Arc::new(Turning::default());
+        let checked = Checked {
+            lookup: Lookup {
+                resolver: resolver.clone(),
+                limit: Duration::from_secs(5),
+            },
+            reach: Reach::Public,
+            exempt: vec!["proxy.test".to_owned()],
+        };
+        let public: IpAddr = [8, 8, 8, 8].into();
+        assert_eq!(look(&checked, "evil.test").await, Ok(vec![public]));
+        assert_eq!(resolver.0.load(Ordering::SeqCst), 1);
+        // The next connection would look again, and is checked again.
+        let refused = look(&checked, "evil.test").await.unwrap_err();
+        assert!(
+            refused.contains("127.0.0.1 is a loopback address"),
+            "{refused}"
+        );
+        assert!(look(&checked, "proxy.test").await.is_ok());
+    }
+}

@@ -79,19 +79,22 @@ async fn a_name_with_one_address_that_is_not_public_is_refused_whole() {
         vec!["::ffff:169.254.169.254"],
         vec!["64:ff9b::7f00:1", "8.8.8.8"],
     ] {
+        let inside = Server::answering(response("200 OK", "", "secret")).await;
+        let port = inside.address.port();
         let names = Names::new().with("evil.test", &addresses).shared();
         let client = client(&base(), names.clone());
         let error = client
-            .send(derived("https://evil.test/x?token=hidden"))
+            .send(derived(&format!("https://evil.test:{port}/x?token=hidden")))
             .await
             .unwrap_err();
         let HttpError::Refused { target, reason } = &error else {
             panic!("{error:?}");
         };
-        assert_eq!(target, "https://evil.test/x");
+        assert_eq!(*target, format!("https://evil.test:{port}/x"));
         assert!(matches!(reason, Refusal::Address { .. }), "{reason:?}");
         assert!(!error.was_sent());
         assert_eq!(names.asked(), ["evil.test"]);
+        assert_eq!(inside.accepted(), 0);
     }
 }
 
