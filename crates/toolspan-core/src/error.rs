@@ -42,7 +42,7 @@ pub enum ErrorKind {
     Timeout,
     /// A rule of the policy refuses the call.
     PolicyDenied,
-    /// The call needs an approval that nobody could give.
+    /// The call, or the config of a project, needs an approval that nobody gave.
     ApprovalRequired,
     /// The caller cancelled the call.
     Cancelled,
