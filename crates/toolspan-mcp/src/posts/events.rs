@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolspan_io::sse::{SseDecoder, SseItem};
 
-use super::{Posts, Unfit};
+use super::{Post, Posts, Unfit};
 use crate::core::receive::Receiver;
 
 /// Ids of events that are kept, the last ones: what is sent again after a cut is known by them.
@@ -51,20 +51,31 @@ impl Events {
         }
     }
 
-    /// Takes bytes, and does what the messages in them ask for.
+    /// Takes bytes, and does what the messages in them ask for. `post` is the request that they answer,
+    /// if there is one.
     ///
     /// # Errors
     ///
     /// Why the stream cannot be used further.
-    pub(super) fn take(&mut self, posts: &Arc<Posts>, bytes: &[u8]) -> Result<(), Unfit> {
+    pub(super) fn take(
+        &mut self,
+        posts: &Arc<Posts>,
+        post: Option<&Post>,
+        bytes: &[u8],
+    ) -> Result<(), Unfit> {
         let mut rest = bytes;
         while let Some(item) = self.decoder.next_item(&mut rest) {
-            self.item(posts, item)?;
+            self.item(posts, post, item)?;
         }
         Ok(())
     }
 
-    fn item(&mut self, posts: &Arc<Posts>, item: SseItem) -> Result<(), Unfit> {
+    fn item(
+        &mut self,
+        posts: &Arc<Posts>,
+        post: Option<&Post>,
+        item: SseItem,
+    ) -> Result<(), Unfit> {
         let event = match item {
             SseItem::Event(event) => event,
             _ => return Err(Unfit::TooLarge),
@@ -78,7 +89,7 @@ impl Events {
             return Ok(());
         }
         let message = self.receiver.message_bytes(&event.data);
-        posts.handle(message).inspect_err(|_| {
+        posts.handle(message, post).inspect_err(|_| {
             self.unfit = event.data;
         })
     }

@@ -175,7 +175,7 @@ impl Posts {
                     return error::closed(format!("the server's stream was quiet for {QUIET:?}"));
                 }
             };
-            match self.handle(event) {
+            match self.handle(event, None) {
                 Ok(()) => {}
                 Err(Unfit::Message(reason)) => return error::protocol(reason),
                 Err(Unfit::TooLarge) => {

@@ -102,7 +102,7 @@ impl Posts {
                 Ok(Err(error)) => return of_fault(&error),
                 Err(_) => return End::Quiet,
             };
-            match events.take(self, &piece) {
+            match events.take(self, None, &piece) {
                 Ok(()) => {}
                 Err(Unfit::Message(why)) => return End::Refused(why),
                 Err(Unfit::TooLarge) => {

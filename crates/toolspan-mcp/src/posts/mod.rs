@@ -201,15 +201,18 @@ impl Posts {
     /// # Errors
     ///
     /// Why the stream that it came on cannot be used further.
-    fn handle(self: &Arc<Self>, event: Event) -> Result<(), Unfit> {
+    fn handle(self: &Arc<Self>, event: Event, post: Option<&Post>) -> Result<(), Unfit> {
         match event {
             Event::Nothing => {}
             Event::Answer(answer) => self.answer(answer.into_bytes()),
             Event::ToolsChanged => self.link.listener.tools_changed(),
-            Event::Log(level, text) => self.link.listener.log(level, text),
+            Event::Log(level, text) => {
+                let text = self.veil(post).over(&text);
+                self.link.listener.log(level, text);
+            }
             Event::Several(events) => {
                 for event in events {
-                    self.handle(event)?;
+                    self.handle(event, post)?;
                 }
             }
             Event::Fatal(error) => return Err(Unfit::Server(error)),

@@ -59,11 +59,12 @@ impl Posts {
             return Err(unusable("its body is empty", ""));
         }
         let event = self.receiver(Replies::Of(post.id())).message_bytes(&body);
-        self.handle(event).map_err(|unfit| match unfit {
-            Unfit::Message(reason) => unusable(&reason, &excerpt()),
-            Unfit::TooLarge => error::too_large(most),
-            Unfit::Server(error) => error,
-        })?;
+        self.handle(event, Some(post))
+            .map_err(|unfit| match unfit {
+                Unfit::Message(reason) => unusable(&reason, &excerpt()),
+                Unfit::TooLarge => error::too_large(most),
+                Unfit::Server(error) => error,
+            })?;
         match self.is_waiting(post) {
             true => Err(unusable("it holds no reply", &excerpt())),
             false => Ok(()),
@@ -116,7 +117,7 @@ impl Posts {
                 }
                 Err(error) => return Err(fault::of(&error, self.link.limits.message_bytes)),
             };
-            let taken = events.take(self, &piece);
+            let taken = events.take(self, Some(post), &piece);
             if !self.is_waiting(post) {
                 return Ok(End::Replied);
             }
@@ -178,7 +179,7 @@ impl Posts {
         };
         let rest = async {
             while let Ok(Some(piece)) = body.chunk().await {
-                if events.take(self, &piece).is_err() {
+                if events.take(self, None, &piece).is_err() {
                     return;
                 }
             }
