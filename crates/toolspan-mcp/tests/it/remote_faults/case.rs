@@ -10,7 +10,7 @@ use toolspan_core::{Error, Observation, Result, ToolBox};
 use toolspan_io::http::{HttpClient, HttpSettings};
 use toolspan_mcp::Transport;
 use toolspan_mcp::transport::{RemoteKind, RemoteServer};
-use toolspan_testkit::{Census, Fault, History, RunningFault};
+use toolspan_testkit::{Census, Fault, History, RunningFault, wait_until_async};
 use url::Url;
 
 use crate::support::told;
@@ -151,10 +151,16 @@ impl Case {
         told
     }
 
+    /// Waits for a server that ends by itself, and reaps it: it is a child of the test.
+    pub(crate) async fn server_ends(&mut self) {
+        let server = &mut self.server;
+        wait_until_async(SOON, "the server ends", || !server.is_running()).await;
+    }
+
     /// Checks the invariants that hold after any fault, and closes: every call had one end (I1), of
     /// its own (I2); no call took longer than its limit, and memory is bounded (I3); nothing is left
     /// (I4); and before all that, one more call works or says why not (I5).
-    pub(crate) async fn finish(mut self) -> RunningFault {
+    pub(crate) async fn finish(self) -> RunningFault {
         self.next_call_ends().await;
         let began = Instant::now();
         self.tools.toolbox.close().await;
@@ -166,8 +172,6 @@ impl Case {
         self.before
             .assert_memory_grew_at_most(MOST_MEMORY + 4 * heard as u64);
         drop(self.tools);
-        // One that has ended is reaped, so that it is not counted as left.
-        self.server.is_running();
         self.before.assert_nothing_left_async().await;
         self.server
     }
