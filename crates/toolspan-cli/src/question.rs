@@ -69,21 +69,26 @@ impl<'a> Questions<'a> {
         line
     }
 
+    /// The options and, in the last line, what is asked.
     fn show(&self, input: &Input) {
         let safe = |text: &str| sanitise::one_line(text, LONGEST);
+        for (index, option) in input.options.iter().take(MOST_LISTED).enumerate() {
+            let line = format!("  {}  {}", index + 1, safe(&option.label));
+            self.output.error_line(&line);
+        }
         let label = self.output.paint_error(Style::Strong, "input:");
         let what = safe(input.description.as_deref().unwrap_or(&input.id));
-        let hidden = if input.password { " (not shown)" } else { "" };
+        let how = match (input.password, input.options.is_empty()) {
+            (true, _) => " (not shown)",
+            (false, false) => " (a number from the list)",
+            (false, true) => "",
+        };
         let default = match input.default.as_deref().filter(|_| !input.password) {
             Some(default) => format!(" [{}]", safe(default)),
             None => String::new(),
         };
         self.output
-            .error_line(&format!("{label} {what}{hidden}{default}"));
-        for (index, option) in input.options.iter().take(MOST_LISTED).enumerate() {
-            let line = format!("  {}  {}", index + 1, safe(&option.label));
-            self.output.error_line(&line);
-        }
+            .error_line(&format!("{label} {what}{how}{default}"));
     }
 }
 

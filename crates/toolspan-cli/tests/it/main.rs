@@ -18,3 +18,4 @@ mod signals;
 mod status;
 mod terminal;
 mod trust;
+mod url;

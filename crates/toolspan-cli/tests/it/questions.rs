@@ -55,7 +55,7 @@ fn on_a_terminal(cli: &Cli, arguments: &[&str], answers: &[&[u8]]) -> Talk {
     let modes = || tcgetattr(&slave).expect("a terminal").local_modes;
     let before = modes();
     let mut command = cli.command(arguments);
-    command.env("TERM", "xterm").stdin(end()).stderr(end());
+    command.env("NO_COLOR", "1").stdin(end()).stderr(end());
     let child = command.spawn().expect("the program starts");
     drop(command);
     let mut terminal = File::from(master);
@@ -96,7 +96,7 @@ fn question(terminal: &mut File) -> Vec<u8> {
 
 #[test]
 fn a_password_is_asked_for_and_never_shown() {
-    let arguments = ["config", "show", "--color=never"];
+    let arguments = ["config", "show"];
     let talk = on_a_terminal(&project(), &arguments, &[b"typed-secret\n", b"2\n"]);
     assert_eq!(
         (talk.code, talk.is_restored),
@@ -131,7 +131,7 @@ fn the_answers_reach_the_server_and_an_empty_one_is_the_default() {
 
 #[test]
 fn ctrl_c_ends_the_program_and_leaves_the_terminal_as_it_was() {
-    let arguments = ["tools", "--color=never"];
+    let arguments = ["tools"];
     let talk = on_a_terminal(&project(), &arguments, &[b"half\x03"]);
     assert_eq!(
         (talk.code, talk.is_restored),
