@@ -14,6 +14,10 @@ use crate::session::Session;
 
 /// Characters of a key in the table.
 const LONGEST_KEY: usize = 200;
+/// Characters of a command line or a URL in the table.
+const LONGEST_WHAT: usize = 300;
+/// What is said of a server whose key the config has for another one.
+const LEFT_ALONE: &str = "left alone: the config has another one of this key";
 
 /// Takes the servers over into the config. With `--dry-run` nothing is written, and what would be
 /// added is printed, secrets hidden.
@@ -56,7 +60,8 @@ fn print(output: &Output, import: &Import, plan: &Plan, is_dry: bool) {
     if is_dry {
         output.data(&format!("{:#}\n", plan.shown));
     }
-    for line in table(&plan.changes).lines(None, output.has_colour()) {
+    let columns = if is_dry { None } else { output.columns() };
+    for line in table(plan).lines(columns, output.has_colour()) {
         match is_dry {
             true => output.talk(&line),
             false => output.line(&line),
@@ -68,24 +73,38 @@ fn print(output: &Output, import: &Import, plan: &Plan, is_dry: bool) {
     output.talk(&summary(output, import, plan, is_dry));
 }
 
-fn table(changes: &[Change]) -> Table {
-    let mut table = Table::new(&["SERVER", "STATE"]);
-    for change in changes {
-        let (style, state) = match change.state {
-            ChangeState::Added => (Style::Good, "added"),
-            ChangeState::AlreadyThere => (Style::Faint, "already there"),
-            ChangeState::Differs => (
-                Style::Caution,
-                "differs: the config has another one of this key, which is left alone",
-            ),
-            _ => (Style::Faint, change.state.as_str()),
+fn table(plan: &Plan) -> Table {
+    let mut table = Table::new(&["SERVER", "STATE", "WHAT"]);
+    for change in &plan.changes {
+        let (style, state, what) = match change.state {
+            ChangeState::Added => (Style::Good, "added", what(plan, &change.key)),
+            ChangeState::AlreadyThere => (Style::Faint, "already there", String::new()),
+            ChangeState::Differs => (Style::Caution, "differs", LEFT_ALONE.to_owned()),
+            _ => (Style::Faint, change.state.as_str(), String::new()),
         };
         table.row([
             Cell::styled(sanitise::one_line(&change.key, LONGEST_KEY), Style::Strong),
             Cell::styled(state, style),
+            what.into(),
         ]);
     }
     table
+}
+
+/// What an added server starts or connects to, secrets hidden.
+fn what(plan: &Plan, key: &str) -> String {
+    let entry = &plan.shown["mcpServers"][key];
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let words: Vec<String> = match (text(&entry["command"]), text(&entry["url"])) {
+        (Some(command), _) => {
+            let arguments = entry["args"].as_array().into_iter().flatten();
+            std::iter::once(command)
+                .chain(arguments.filter_map(text))
+                .collect()
+        }
+        (None, url) => url.into_iter().collect(),
+    };
+    sanitise::one_line(&words.join(" "), LONGEST_WHAT)
 }
 
 fn summary(output: &Output, import: &Import, plan: &Plan, is_dry: bool) -> String {

@@ -12,6 +12,7 @@ mod config_dialects;
 mod config_entry;
 mod config_file;
 mod config_import;
+mod config_import_into;
 mod config_remote;
 mod config_server_line;
 mod config_whole;

@@ -10,7 +10,7 @@ use toolspan_core::{Error, ErrorKind, Phase, Result};
 
 use super::super::Environment;
 use super::super::file;
-use super::super::problem::Problem;
+use super::super::problem::{Problem, quoted};
 use super::app::{App, Platform};
 use super::document::{self, LARGEST};
 use super::entry::{self, Origin};
@@ -122,11 +122,11 @@ impl Import {
             (Some(_), Some(project)) => {
                 let key = self.free_key(&server.key, project);
                 let message = format!(
-                    "this one of the project {} is called {:?}: its key is taken",
+                    "this is {} of the project {}; the key was taken",
+                    quoted(&server.key),
                     one_line(&project.to_string_lossy(), 200),
-                    one_line(&key, 200),
                 );
-                self.notes.push(Note::on(&server.key, message));
+                self.notes.push(Note::on(&key, message));
                 key
             }
             (Some(_), None) => {
