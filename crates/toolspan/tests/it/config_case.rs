@@ -21,11 +21,7 @@ impl Case {
     /// A config file of these bytes; the variables are all there are.
     pub(crate) fn new(content: impl AsRef<[u8]>, variables: &[(&str, &str)]) -> Self {
         let case = Self::empty(variables);
-        let path = case.folder().join(FILE);
-        std::fs::write(&path, content).expect("a config file");
-        // Whatever the machine does by itself: what others may do is warned of.
-        let permissions = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(&path, permissions).expect("it is ours");
+        write_own(&case.folder().join(FILE), content);
         case
     }
 
@@ -56,6 +52,14 @@ impl Case {
     pub(crate) fn report(&self) -> String {
         report(&self.read())
     }
+}
+
+/// Writes a file for this user alone, whatever the machine does by itself: it is warned of what others
+/// may do to a config.
+pub(crate) fn write_own(path: &Path, content: impl AsRef<[u8]>) {
+    std::fs::write(path, content).expect("a file");
+    let permissions = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(path, permissions).expect("it is ours");
 }
 
 /// A config that must be readable as a whole, without variables.

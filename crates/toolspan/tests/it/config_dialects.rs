@@ -9,7 +9,7 @@ use toolspan::config::{
 };
 use toolspan_core::guard::Secret;
 
-use crate::config_case::{Case, report, server};
+use crate::config_case::{Case, report, server, write_own};
 
 /// A file of each program, where it lies in a project.
 const FILES: [(&str, &str); 11] = [
@@ -74,7 +74,7 @@ impl Project {
         {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-            std::fs::write(path, text).expect("a file");
+            write_own(&path, text);
         }
         let environment = Environment::from_pairs([
             ("HOME", "/home/ada"),
