@@ -140,7 +140,7 @@ fn python<'a>(words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The first word that is neither an option nor the value of one.
-pub(super) fn first_operand<'a>(words: &[&'a str]) -> Option<&'a str> {
+fn first_operand<'a>(words: &[&'a str]) -> Option<&'a str> {
     /// Options of the known runners that take the next word.
     const WITH_VALUE: &[&str] = &[
         "--from",

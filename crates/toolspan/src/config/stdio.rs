@@ -74,6 +74,11 @@ impl StdioServer {
         self
     }
 
+    /// The arguments, to be looked at.
+    pub(super) fn words(&self) -> Vec<&str> {
+        self.args.iter().map(String::as_str).collect()
+    }
+
     /// Sets the secrets to what arguments and variables say by their names alone.
     #[must_use]
     pub(super) fn with_secrets_by_name(mut self) -> Self {

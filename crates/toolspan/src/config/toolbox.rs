@@ -153,7 +153,8 @@ impl EntryReader<'_> {
         let is_remote = matches!(transport, Transport::Remote(_));
         keys::warn_misplaced(table, is_remote, self.warnings);
         if let Transport::Stdio(server) = &transport
-            && let (Some(package), Some(at)) = (pins::open_package(server), table.get("args"))
+            && let Some(at) = table.get("args")
+            && let Some(package) = pins::open_packages(&server.command, &server.words()).first()
         {
             self.warnings.note(|| {
                 let message = format!(

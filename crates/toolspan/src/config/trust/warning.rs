@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use super::super::pins::open_packages;
 use super::view::Entry;
 use super::visible::{has_foreign_letters, word};
 
@@ -96,7 +97,16 @@ pub(super) fn of(entry: &Entry<'_>) -> Vec<String> {
         };
         warnings.extend(words.shell());
         warnings.extend(words.inline_code());
-        warnings.extend(words.unpinned());
+        let open: Vec<String> = open_packages(command, &arguments)
+            .into_iter()
+            .map(word)
+            .collect();
+        if !open.is_empty() {
+            warnings.push(format!(
+                "the version of {} is open, so any start may fetch a new one",
+                open.join(", ")
+            ));
+        }
     }
     for name in entry.variables() {
         warnings.extend(of_variable(name));
@@ -161,133 +171,6 @@ impl CommandLine<'_> {
         let found = options.is_empty() || self.arguments.iter().any(|it| options.contains(it));
         found.then(|| "it runs code that is written in its arguments".to_owned())
     }
-
-    /// Packages that are fetched in whatever version there is on the day.
-    fn unpinned(&self) -> Option<String> {
-        let (arguments, kind) = self.fetches()?;
-        let unpinned: Vec<String> = packages(arguments, kind)
-            .into_iter()
-            .filter(|package| !is_pinned(package, kind))
-            .map(word)
-            .collect();
-        if unpinned.is_empty() {
-            return None;
-        }
-        Some(format!(
-            "it fetches {} in whatever version is the newest; name one, such as {}",
-            unpinned.join(", "),
-            match kind {
-                Packages::Node => "NAME@1.2.3",
-                Packages::Python => "NAME==1.2.3",
-            }
-        ))
-    }
-
-    /// The arguments behind the command that fetches packages and runs them.
-    fn fetches(&self) -> Option<(&[&str], Packages)> {
-        let behind = |words: &[&str]| {
-            let starts = self.arguments.iter().zip(words).all(|(a, b)| a == b);
-            let whole = self.arguments.len() >= words.len();
-            (starts && whole).then(|| self.arguments.get(words.len()..).unwrap_or_default())
-        };
-        match self.program.as_str() {
-            "npx" | "bunx" | "pnpx" => Some((self.arguments, Packages::Node)),
-            "uvx" => Some((self.arguments, Packages::Python)),
-            "npm" => Some((
-                behind(&["exec"]).or_else(|| behind(&["x"]))?,
-                Packages::Node,
-            )),
-            "pnpm" | "yarn" => Some((behind(&["dlx"])?, Packages::Node)),
-            "bun" => Some((behind(&["x"])?, Packages::Node)),
-            "uv" => Some((behind(&["tool", "run"])?, Packages::Python)),
-            "pipx" => Some((behind(&["run"])?, Packages::Python)),
-            _ => None,
-        }
-    }
-}
-
-/// Where packages are fetched from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Packages {
-    Node,
-    Python,
-}
-
-/// The packages that such a command fetches: those that options name, else the first argument; for
-/// Python also those that come along.
-fn packages<'a>(arguments: &[&'a str], kind: Packages) -> Vec<&'a str> {
-    let (named, along): (&[&str], &[&str]) = match kind {
-        Packages::Node => (&["-p", "--package"], &[]),
-        Packages::Python => (&["--from", "--spec"], &["--with"]),
-    };
-    let mut found = Vec::new();
-    let mut is_named = false;
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        let (option, value) = match argument.split_once('=') {
-            Some((option, value)) if option.starts_with("--") => (option, Some(value)),
-            _ => (*argument, None),
-        };
-        if named.contains(&option) || along.contains(&option) {
-            is_named |= named.contains(&option);
-            found.extend(value.or_else(|| rest.next().copied()));
-        } else if takes_a_value(option) && value.is_none() {
-            rest.next();
-        } else if !argument.starts_with('-') {
-            if !is_named {
-                found.push(argument);
-            }
-            break;
-        }
-    }
-    found
-}
-
-/// Options before the package whose value is the next argument.
-fn takes_a_value(option: &str) -> bool {
-    [
-        "--python",
-        "--index",
-        "--index-url",
-        "--default-index",
-        "--registry",
-        "--cache",
-        "--userconfig",
-    ]
-    .contains(&option)
-        || (option == "-c" || option == "--call")
-}
-
-/// Whether a package is named in one version. What lies in a folder or an archive is named.
-fn is_pinned(package: &str, kind: Packages) -> bool {
-    if package.starts_with(['.', '/']) || package.starts_with("file:") {
-        return true;
-    }
-    let behind_at = package.get(1..).and_then(|rest| rest.rsplit_once('@'));
-    let version = match (kind, package.split_once("==")) {
-        (Packages::Python, Some((_, version))) => Some(version),
-        _ => behind_at.map(|(_, version)| version),
-    };
-    version.is_some_and(|version| is_version(version) || is_commit(version))
-}
-
-/// `1.2.3`, also with a `v` before or more behind; not `1`, `^1.2`, `1.x` or `latest`.
-fn is_version(version: &str) -> bool {
-    let version = version.strip_prefix('v').unwrap_or(version);
-    let mut parts = version.splitn(3, '.');
-    let is_number = |part: Option<&str>| {
-        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-+!".contains(&byte);
-    is_number(parts.next())
-        && is_number(parts.next())
-        && parts.next().is_none_or(|rest| {
-            rest.starts_with(|first: char| first.is_ascii_digit()) && rest.bytes().all(allowed)
-        })
-}
-
-fn is_commit(version: &str) -> bool {
-    version.len() == 40 && version.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -340,43 +223,11 @@ mod tests {
 
     #[test]
     fn a_package_without_a_version_is_noticed() {
-        for (line, named) in [
-            ("npx -y some-server", "some-server"),
-            ("npx some-server@latest", "some-server@latest"),
-            ("npx -y @scope/server /folder@1.2.3", "@scope/server"),
-            ("npx @scope/server@^1.2.3", "@scope/server@^1.2.3"),
-            ("npx server@1", "server@1"),
-            ("npx -p a@1.2.3 -p b cmd", "b"),
-            ("npx --package=a cmd", "a"),
-            ("npm exec -- server", "server"),
-            ("pnpm dlx server", "server"),
-            ("uvx mcp-server-time", "mcp-server-time"),
-            ("uvx --python 3.12 server", "server"),
-            ("uvx --from git+https://h/r server", "git+https://h/r"),
-            ("uv tool run server>=1", "server>=1"),
-            ("/usr/bin/npx.cmd server", "server"),
-        ] {
-            assert!(
-                of_line(line).starts_with(&format!("it fetches {named} in")),
-                "{line}: {}",
-                of_line(line)
-            );
-        }
-        for line in [
-            "npx -y server@1.2.3",
-            "npx @scope/server@1.2.3-beta.1",
-            "npx ./local",
-            "npx -p a@1.2.3 cmd",
-            "uvx server==1.2.3",
-            "uvx server@1.2.3",
-            "uvx --from server==1.2 cmd",
-            "uvx --with a==1.2 server==1.2.3 --with b",
-            "uvx --from git+https://h/r@0123456789abcdef0123456789abcdef01234567 server",
-            "npm start",
-            "uv run server.py",
-        ] {
-            assert_eq!(of_line(line), "", "{line}");
-        }
+        assert_eq!(
+            of_line("uvx --with a b"),
+            "the version of a, b is open, so any start may fetch a new one"
+        );
+        assert_eq!(of_line("npx -y server@1.2.3"), "");
     }
 
     #[test]
