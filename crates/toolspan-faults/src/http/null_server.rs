@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
@@ -14,6 +16,9 @@ use crate::null_server::{CALL_RESULT, Envelope, scan};
 
 /// The longest request in bytes, head and body: 16 MiB. A longer one ends its connection.
 const MAX_REQUEST_BYTES: usize = 16 << 20;
+
+/// How many connections there may be at once; one more is closed unread.
+const MAX_CONNECTIONS: usize = 512;
 
 /// How much is read at a time, at first, in bytes.
 const READ_BYTES: usize = 64 << 10;
@@ -39,9 +44,18 @@ pub fn serve_nothing_over_http(port: u16) -> io::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     let port = listener.local_addr()?.port();
     thread::spawn(move || {
+        let open = Arc::new(AtomicUsize::new(0));
         for stream in listener.incoming().flatten() {
-            // A client that breaks its connection off is no news.
-            thread::spawn(move || serve(stream).unwrap_or_default());
+            if open.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+                open.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let open = Arc::clone(&open);
+            thread::spawn(move || {
+                // A client that breaks its connection off is no news.
+                serve(stream).unwrap_or_default();
+                open.fetch_sub(1, Ordering::Relaxed);
+            });
         }
     });
     announce(&format!("http://127.0.0.1:{port}/mcp"))?;
