@@ -4,7 +4,7 @@ mod case;
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome, ToolBox};
 use toolspan_mcp::transport::RemoteKind;
@@ -343,6 +343,42 @@ async fn a_stream_that_is_cut_after_an_event_is_taken_up_where_it_was_cut() {
             .count();
         assert_eq!(asked, 1, "{name}");
     }
+}
+
+// R31: cut after each event of a stream of ten; what was seen is sent again with the rest.
+#[tokio::test]
+async fn a_stream_may_be_cut_after_any_of_its_events() {
+    const EVENTS: usize = 10;
+    let event = |number: usize| match number {
+        EVENTS => json!({"id": "event-10", "message": {"jsonrpc": "2.0", "id": "$id", "result":
+            {"content": [{"type": "text", "text": "$text"}]}}}),
+        _ => json!({"id": format!("event-{number}"), "retry": 100, "message": {"jsonrpc": "2.0",
+            "method": "notifications/message", "params": {"level": "info", "data": number}}}),
+    };
+    let stream = |numbers: std::ops::RangeInclusive<usize>, end: &str| {
+        let events: Vec<Value> = numbers.map(event).collect();
+        json!({"sse": {"events": events, "end": end}})
+    };
+    let mut steps = Vec::new();
+    for cut in 1..EVENTS {
+        let last = format!("event-{cut}");
+        let resume = json!({"method": "GET", "headers": {"last-event-id": last}});
+        steps.push(json!({"expect": "tools/call"}));
+        steps.push(stream(1..=cut, "cut"));
+        steps.push(json!({"expect_request": resume}));
+        steps.push(stream(1..=EVENTS, "close"));
+    }
+    steps.push(json!("serve"));
+    let case = Case::started(Fault::script(steps).over_http()).await;
+    let mut heard_so_far = Vec::new();
+    for _ in 1..EVENTS {
+        case.call_for(FLOOD).await.unwrap();
+        heard_so_far.push(case.tools.heard.logged().len());
+    }
+    // Each of the nine notes of a stream was heard once, wherever the stream was cut.
+    let heard: Vec<usize> = (1..EVENTS).map(|call| call * (EVENTS - 1)).collect();
+    assert_eq!(heard_so_far, heard);
+    case.finish().await;
 }
 
 // R43
