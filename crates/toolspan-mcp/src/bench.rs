@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 use toolspan_core::guard::{Redactor, Timeouts};
 use toolspan_core::{Error, Result};
 
-use crate::connection::{Connection, Listener, Setup};
+use crate::connection::Connection;
 use crate::dialect::Call;
+use crate::link::{Listener, Setup};
 use crate::posts::Remote;
 use crate::transport::{Door, RemoteKind, Transport};
 

@@ -1,4 +1,4 @@
-//! One open connection: a cheap handle for callers, and the owner of its two tasks.
+//! One open connection: a cheap handle for callers, and the owner of its tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, JoinSet};
-use toolspan_core::guard::Limits;
 use toolspan_core::{Context, Error, Outcome, Result};
 use toolspan_io::process::{EndPolicy, Process};
 
 use crate::core::counters::Counters;
 use crate::core::pending::{CallSlot, Pending, Reply};
-use crate::core::receive::Receiver;
 use crate::core::slot::Arrival;
 use crate::dialect::handshake;
 use crate::dialect::{Call, Dialect};
 use crate::driver;
 use crate::error;
+use crate::link::{Link, Setup};
 use crate::outbox::{Outbox, Withdrawn};
 use crate::posts::{Met, Post, Posts, Remote, Style, headers, legacy};
 use crate::transport::Pipe;
@@ -49,61 +48,11 @@ impl Shared {
     }
 }
 
-/// What a connection's messages are routed by.
-#[derive(Clone)]
-pub(crate) struct Link {
-    pub(crate) pending: Arc<Pending>,
-    pub(crate) counters: Arc<Counters>,
-    /// See [`Shared::next_id`].
-    pub(crate) next_id: Arc<AtomicU64>,
-    pub(crate) limits: Limits,
-    pub(crate) listener: Arc<dyn Listener>,
-}
-
-impl Link {
-    fn new(setup: Setup) -> Self {
-        Self {
-            pending: Arc::default(),
-            counters: Arc::default(),
-            next_id: setup.next_id,
-            limits: setup.limits,
-            listener: setup.listener,
-        }
-    }
-
-    /// Routes one stream of messages.
-    pub(crate) fn receiver(&self) -> Receiver {
-        Receiver::new(
-            Arc::clone(&self.pending),
-            Arc::clone(&self.counters),
-            Arc::clone(&self.next_id),
-            self.limits.clone(),
-        )
-    }
-}
-
-/// What a connection tells its owner, on the reading task; must return at once.
-pub(crate) trait Listener: Send + Sync + 'static {
-    /// The server says that its tools changed.
-    fn tools_changed(&self);
-    /// The server logs something.
-    fn log(&self, level: String, text: String);
-    /// The connection has ended by itself; all its calls have been told.
-    fn ended(&self, cause: &Error);
-}
-
-/// What a connection is opened with.
-pub(crate) struct Setup {
-    pub(crate) limits: Limits,
-    pub(crate) next_id: Arc<AtomicU64>,
-    pub(crate) listener: Arc<dyn Listener>,
-}
-
-/// An open connection. Dropping it ends both tasks, the server's input and, through the reaper,
-/// its process.
+/// An open connection. Dropping it ends its tasks, the server's input and, through the reaper, its
+/// process.
 pub(crate) struct Connection {
     shared: Arc<Shared>,
-    /// The reading and the writing task; they end with the connection.
+    /// The reading and the writing task of a pipe; a way over HTTP has its own.
     tasks: Mutex<JoinSet<()>>,
 }
 

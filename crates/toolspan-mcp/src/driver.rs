@@ -13,9 +13,10 @@ use toolspan_core::{Error, ErrorKind, Outcome, Phase};
 use toolspan_io::lines::LineDecoder;
 use toolspan_io::process::{EndPolicy, ExitStatus, Process};
 
-use crate::connection::{Listener, Shared};
+use crate::connection::Shared;
 use crate::core::receive::{Event, Receiver};
 use crate::error;
+use crate::link::Listener;
 use crate::outbox::Flushed;
 use crate::way::Piped;
 
@@ -222,7 +223,8 @@ mod tests {
     use tokio::io::ReadBuf;
 
     use super::*;
-    use crate::connection::{Connection, Setup};
+    use crate::connection::Connection;
+    use crate::link::Setup;
     use crate::outbox::Sink;
     use crate::transport::Pipe;
 

@@ -12,6 +12,7 @@ mod core;
 mod dialect;
 mod driver;
 mod error;
+mod link;
 mod outbox;
 mod posts;
 mod supervisor;

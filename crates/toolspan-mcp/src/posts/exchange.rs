@@ -126,8 +126,8 @@ impl Posts {
                 }
                 return self.read_reply(post, &attempt.live, response).await;
             }
-            let refusal = Refusal::read(response, &self.veil(Some(post))).await;
-            self.overcome(post, refusal, &mut attempt).await?;
+            // In a box, as what is rare: it would make every request's future larger.
+            Box::pin(self.overcome(post, response, &mut attempt)).await?;
             attempt.live = self.session.live();
         }
     }
@@ -173,9 +173,10 @@ impl Posts {
     async fn overcome(
         self: &Arc<Self>,
         post: &Post,
-        refusal: Refusal,
+        refused: HttpResponse,
         attempt: &mut Attempt,
     ) -> Result<()> {
+        let refusal = Refusal::read(refused, &self.veil(Some(post))).await;
         if !post.opens && attempt.live.has_id() && refusal.is_of_session() {
             if attempt.has_renewed {
                 return Err(refusal.of_new_session());

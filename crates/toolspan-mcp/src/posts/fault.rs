@@ -16,9 +16,7 @@ pub(crate) fn of(error: &HttpError, message_bytes: usize) -> Error {
     match error {
         HttpError::TooLarge { .. } => error::too_large(message_bytes),
         HttpError::Unpacking { .. } => error::protocol(message),
-        HttpError::Redirect { status, .. } => error::protocol(message)
-            .with_http_status(*status)
-            .with_hint("write the URL that you want into the config"),
+        HttpError::Redirect { status, .. } => error::protocol(message).with_http_status(*status),
         HttpError::Invalid { .. } => new(ErrorKind::Usage, Phase::Send),
         HttpError::Timeout { .. } if error.was_sent() => new(ErrorKind::Timeout, Phase::Call),
         _ if error.was_sent() => new(ErrorKind::Closed, Phase::Call),

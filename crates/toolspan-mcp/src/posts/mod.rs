@@ -45,9 +45,9 @@ pub(crate) use self::fault::of as fault_of;
 pub(crate) use self::notes::Met;
 use self::notes::Notes;
 use self::session::Session;
-use crate::connection::Link;
 use crate::core::receive::{Event, Receiver, Replies};
 use crate::error;
+use crate::link::Link;
 use crate::transport::remote::RemoteServer;
 
 /// Answers to requests of the server that may be under way at once.

@@ -36,18 +36,22 @@ impl Posts {
     ) -> Result<()> {
         match headers::media(&response.headers) {
             Media::Json => self.read_document(post, response).await,
-            Media::Events => self.read_events(post, live, response.into_body()).await,
-            Media::Other(name) => {
-                let refusal = Refusal::read(response, &self.veil(Some(post))).await;
-                let what = match name.as_str() {
-                    "" if refusal.is_empty() => "an empty body".to_owned(),
-                    "" => "a body of no known kind".to_owned(),
-                    name => name.to_owned(),
-                };
-                let message = format!("{what} came in place of JSON or a stream of events");
-                Err(unusable(&message, refusal.excerpt()))
-            }
+            // In boxes: a future is as large as its largest part, and is moved for every request.
+            Media::Events => Box::pin(self.read_events(post, live, response.into_body())).await,
+            Media::Other(name) => Err(Box::pin(self.neither(post, response, &name)).await),
         }
+    }
+
+    /// The error of a body that is neither JSON nor a stream of events.
+    async fn neither(&self, post: &Post, response: HttpResponse, name: &str) -> Error {
+        let refusal = Refusal::read(response, &self.veil(Some(post))).await;
+        let what = match name {
+            "" if refusal.is_empty() => "an empty body",
+            "" => "a body of no known kind",
+            name => name,
+        };
+        let message = format!("{what} came in place of JSON or a stream of events");
+        unusable(&message, refusal.excerpt())
     }
 
     async fn read_document(self: &Arc<Self>, post: &Post, response: HttpResponse) -> Result<()> {

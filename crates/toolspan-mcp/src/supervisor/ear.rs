@@ -8,7 +8,7 @@ use toolspan_core::services::Event;
 use toolspan_core::toolbox::ToolBoxState;
 
 use super::Supervisor;
-use crate::connection::Listener;
+use crate::link::Listener;
 
 /// What the supervisor hears of its connection.
 pub(super) struct Ear {

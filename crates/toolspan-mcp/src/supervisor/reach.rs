@@ -1,7 +1,9 @@
 //! What is known of how a remote server is reached: its protocol, its last fault, its warnings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::Instant;
 use toolspan_core::services::Event;
 use toolspan_core::toolbox::{Step, ToolBoxState};
 use toolspan_core::{Error, ErrorKind};
@@ -17,6 +19,8 @@ pub(super) struct Reach {
     speaks_sse: bool,
     /// Why the server could not be reached, until it is again.
     trouble: Option<Error>,
+    /// When the server last answered.
+    last_used: Option<Instant>,
     /// How many warnings of the HTTP client the host was told.
     warnings_told: usize,
 }
@@ -32,6 +36,7 @@ impl Reach {
 
     /// The server was reached. Gives whether it could not be before.
     pub(super) fn found(&mut self) -> bool {
+        self.last_used = Some(Instant::now());
         self.trouble.take().is_some()
     }
 
@@ -69,15 +74,27 @@ impl Supervisor {
     /// closes them when it likes; a request that was written to one would be lost, and whoever calls
     /// after long work of its own may have kept the runtime from hearing of it.
     pub(super) async fn hear_of_ends(&self) {
-        /// One turn in which it is heard, and one for a stream's reader to hear of that.
-        const TURNS: usize = 2;
-        let turns = match self.kind() {
-            "mcp/http" => TURNS - 1,
-            "mcp/sse" => TURNS,
-            _ => 0,
-        };
-        for _ in 0..turns {
+        for _ in 0..self.turns_to_hear() {
             tokio::task::yield_now().await;
+        }
+    }
+
+    fn turns_to_hear(&self) -> usize {
+        /// A connection that was used so lately is not idle.
+        const LATELY: Duration = Duration::from_millis(1);
+        let Transport::Remote(server) = &self.server.transport else {
+            return 0;
+        };
+        let state = self.lock();
+        let is_in_use = |used: Instant| used.elapsed() < LATELY;
+        if state.reach.last_used.is_some_and(is_in_use) {
+            return 0;
+        }
+        // One turn in which it is heard, and one for a stream's reader to hear of that.
+        match server.kind() {
+            RemoteKind::StreamableHttp => 1,
+            RemoteKind::Auto if !state.reach.speaks_sse => 1,
+            RemoteKind::Auto | RemoteKind::Sse => 2,
         }
     }
 

@@ -9,8 +9,9 @@ use toolspan_core::{Error, ErrorKind, Outcome, Phase, Result};
 use super::Supervisor;
 use super::ear::Ear;
 use super::steps::Steps;
-use crate::connection::{Connection, Setup};
+use crate::connection::Connection;
 use crate::error;
+use crate::link::Setup;
 use crate::transport::{Door, Pipe};
 use crate::wire::initialize::ServerHello;
 

@@ -29,6 +29,7 @@ mod remote_real;
 mod remote_sessions;
 mod remote_sse;
 mod remote_streams;
+mod remote_surroundings;
 mod restarting;
 mod sending;
 #[cfg(target_os = "linux")]

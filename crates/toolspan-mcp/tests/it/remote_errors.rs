@@ -485,3 +485,42 @@ async fn no_secret_that_a_server_repeats_is_shown() {
     }
     assert!(shown.contains("[redacted]"));
 }
+
+// R38, H3
+#[tokio::test]
+async fn a_redirect_within_the_origin_is_followed_once_and_no_other_one() {
+    let (tools, mut peer) = connected().await;
+    let elsewhere = HttpPeer::new().await;
+    let serve = async {
+        let call = peer.expect("tools/call").await;
+        let first = call.body.clone();
+        let to = "location: /moved\r\n";
+        call.respond("307 Temporary Redirect", to, "").await;
+        let moved = peer.expect("tools/call").await;
+        assert_eq!((moved.path.as_str(), &moved.body), ("/moved", &first));
+        assert_eq!(moved.session(), 1);
+        moved.echo().await;
+    };
+    let (text, ()) = tokio::join!(tools.echo("moved"), serve);
+    assert_eq!(text.unwrap(), "moved");
+    let ports = [&elsewhere, &peer].map(|peer| peer.url.port().unwrap().to_string());
+    let mut told_all = Vec::new();
+    for (status, to) in [
+        ("307 Temporary Redirect", elsewhere.url.as_str()),
+        (
+            "308 Permanent Redirect",
+            "https://evil.test/mcp?token=stolen",
+        ),
+        ("302 Found", "/moved"),
+        ("307 Temporary Redirect", ""),
+    ] {
+        let error = fails_then_works(&tools, &mut peer, |call| async move {
+            call.respond(status, &format!("location: {to}\r\n"), "")
+                .await;
+        });
+        let shown = told(&error.await).replace(&ports[0], "OTHER");
+        told_all.push(shown.replace(&ports[1], "OURS"));
+    }
+    assert_eq!(elsewhere.accepted(), 0);
+    insta::assert_snapshot!(told_all.join("\n"));
+}

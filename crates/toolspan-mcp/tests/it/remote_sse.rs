@@ -76,6 +76,14 @@ async fn echo(peer: &mut HttpPeer, events: &mut Events) {
     answer(events, call, echoed).await;
 }
 
+/// Ends the stream, and waits until the toolbox has heard of it.
+async fn end(tools: &Tools, events: Events) {
+    events.end().await;
+    while tools.toolbox.state().as_str() == "ready" {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// The steps of the last start.
 fn steps(tools: &Tools, peer: &HttpPeer) -> String {
     let port = peer.url.port().unwrap().to_string();
@@ -315,7 +323,7 @@ async fn what_worked_is_remembered_and_tried_anew_when_it_stops_to_work() {
     let (discovered, events) = tokio::join!(tools.discover(), play);
     discovered.unwrap();
     // A restart asks for the stream first.
-    events.end().await;
+    end(&tools, events).await;
     let serve = async {
         let mut events = play_start(&mut peer).await;
         echo(&mut peer, &mut events).await;
@@ -324,7 +332,7 @@ async fn what_worked_is_remembered_and_tried_anew_when_it_stops_to_work() {
     let (text, events) = tokio::join!(tools.echo("again"), serve);
     assert_eq!(text.unwrap(), "again");
     // The server learned the other protocol.
-    events.end().await;
+    end(&tools, events).await;
     let serve = async {
         peer.next_get().await.status("405 Method Not Allowed").await;
         peer.shake_hands(1).await;
