@@ -93,11 +93,17 @@ fn table(plan: &Plan) -> Table {
 
 /// What an added server starts or connects to, secrets hidden.
 fn what(plan: &Plan, key: &str) -> String {
-    let entry = &plan.shown["mcpServers"][key];
+    let servers = plan.shown.get("mcpServers");
+    let entry = servers.and_then(|servers| servers.get(key));
+    let member = |name| entry.and_then(|entry| entry.get(name));
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let words: Vec<String> = match (text(&entry["command"]), text(&entry["url"])) {
+    let words: Vec<String> = match (
+        member("command").and_then(text),
+        member("url").and_then(text),
+    ) {
         (Some(command), _) => {
-            let arguments = entry["args"].as_array().into_iter().flatten();
+            let arguments = member("args").and_then(Value::as_array);
+            let arguments = arguments.into_iter().flatten();
             std::iter::once(command)
                 .chain(arguments.filter_map(text))
                 .collect()
