@@ -8,7 +8,6 @@ use toolspan_core::guard::secret::names_a_secret;
 use toolspan_io::process::{COOKIE_VARIABLE, InheritEnv};
 
 use super::Environment;
-use super::dotenv;
 use super::expand;
 use super::field::{Field, Table};
 use super::keys::{did_you_mean, nearest};
@@ -175,10 +174,9 @@ fn read_env_file(
     filling: &mut Filling<'_, '_>,
 ) -> Result<Vec<(String, String)>, Problem> {
     let path = filling.path(field, "file")?;
-    let text = filling
-        .read_file(&path, dotenv::LARGEST)
+    let variables = filling
+        .read_variables(&path)
         .map_err(|problem| field.problem(problem.message.replacen("the config", "the file", 1)))?;
-    let variables = dotenv::parse(&text).map_err(|error| field.problem(error.to_string()))?;
     for (name, value) in &variables {
         check_name(name).map_err(|message| field.problem(message))?;
         filling.secrets.add(value);

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::Environment;
+use super::dotenv;
 use super::expand;
 use super::field::Field;
 use super::file;
@@ -30,12 +31,22 @@ pub(super) struct Surroundings<'a> {
     pub(super) files: Option<&'a ReadFiles>,
 }
 
-/// The files that were read with a config, and the SHA-256 of their bytes, in order.
+/// A file of variables that was read with a config.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReadFile {
+    pub(super) path: PathBuf,
+    /// The SHA-256 of its text.
+    pub(super) hash: [u8; 32],
+    /// The names of the variables in it, in order.
+    pub(super) variables: Vec<String>,
+}
+
+/// The files that were read with a config, in order.
 #[derive(Default)]
-pub(super) struct ReadFiles(RefCell<Vec<(PathBuf, [u8; 32])>>);
+pub(super) struct ReadFiles(RefCell<Vec<ReadFile>>);
 
 impl ReadFiles {
-    pub(super) fn into_inner(self) -> Vec<(PathBuf, [u8; 32])> {
+    pub(super) fn into_inner(self) -> Vec<ReadFile> {
         self.0.into_inner()
     }
 }
@@ -130,14 +141,20 @@ impl Filling<'_, '_> {
         self.text(field)
     }
 
-    /// The text of another file of at most `largest` bytes.
-    pub(super) fn read_file(&self, path: &Path, largest: usize) -> Result<String, Problem> {
-        let text = file::read_at_most(largest, path, self.surroundings.environment)?;
+    /// The variables of a file, and which file it was is noted.
+    pub(super) fn read_variables(&self, path: &Path) -> Result<Vec<(String, String)>, Problem> {
+        let environment = self.surroundings.environment;
+        let text = file::read_at_most(dotenv::LARGEST, path, environment)?;
+        let read = dotenv::parse(&text);
         if let Some(files) = self.surroundings.files {
-            let read = (path.to_owned(), trust::hash(text.as_bytes()));
-            files.0.borrow_mut().push(read);
+            let variables = read.iter().flatten().map(|(name, _)| name.clone());
+            files.0.borrow_mut().push(ReadFile {
+                path: path.to_owned(),
+                hash: trust::hash(text.as_bytes()),
+                variables: variables.collect(),
+            });
         }
-        Ok(text)
+        read.map_err(|error| Problem::new(error.to_string()))
     }
 
     /// A path with its variables filled in, seen from the config's folder.

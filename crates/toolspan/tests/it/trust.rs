@@ -135,8 +135,21 @@ fn the_variables_of_an_env_file_are_part_of_what_is_approved() {
         project.start(&()).unwrap_err().kind(),
         ErrorKind::ApprovalRequired
     );
+    project.write(".env", "A=1\nexport NODE_OPTIONS=--require=./x.js\n");
+    let wanted = [
+        "-variables of .env: A",
+        "+variables of .env: A NODE_OPTIONS",
+    ];
+    assert_eq!(project.difference().unwrap(), wanted);
+    let file = project.file();
+    let warnings = &file.view().warnings;
+    let wanted = [".env: NODE_OPTIONS can make it run other code"];
+    assert_eq!(
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        wanted
+    );
     std::fs::remove_file(project.0.folder().join(".env")).unwrap();
-    assert_eq!(project.difference(), Some(vec![]));
+    assert_eq!(project.difference().unwrap(), ["-variables of .env: A"]);
     project.write(".env", "A=1");
     assert_eq!(project.difference(), None);
     assert!(project.start(&()).is_ok());
@@ -180,6 +193,8 @@ fn what_changes_between_the_look_and_the_start_is_not_started() {
     );
     project.write(".env", "A=1");
     project.approve();
+    let keep = Asker(AtomicUsize::new(0), Box::new(|| ()));
+    assert!(project.start(&keep).unwrap().toolboxes[0].transport.is_ok());
     let swap = Asker(
         AtomicUsize::new(0),
         Box::new(|| project.write(".env", "A=2")),

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use toolspan_core::guard::Secret;
 use toolspan_core::guard::sanitise::one_line;
 use toolspan_core::{Error, ErrorKind, Phase, Result};
 
 use super::super::file;
 use super::super::problem::Problem;
 use super::super::source::Source;
-use super::super::surroundings::ReadFiles;
-use super::super::{AskInput, Environment, Found, Origin, Resolved};
+use super::super::surroundings::{ReadFile, ReadFiles};
+use super::super::{AskInput, Environment, Found, Input, Origin, Resolved};
 use super::approval::Approval;
 use super::difference::{Change, difference};
 use super::meaning::{Fingerprint, canonical, tree};
@@ -32,6 +33,25 @@ pub struct ConfigFile {
     text: String,
     access: Access,
     view: View,
+    /// Of a project's file, what an approval of it is bound to.
+    bound: Option<Bound>,
+}
+
+/// What an approval is bound to.
+struct Bound {
+    fingerprint: Fingerprint,
+    /// The files of variables that were read.
+    files: Vec<ReadFile>,
+}
+
+/// Answers each question with something: what is looked at must not depend on a person.
+struct Anything;
+
+impl AskInput for Anything {
+    fn ask(&self, input: &Input) -> Option<Secret> {
+        let first = input.options.first();
+        Some(Secret::new(first.map_or("x", |option| &option.value)))
+    }
 }
 
 /// Whether a config file may start anything.
@@ -49,27 +69,36 @@ pub enum Standing {
     New,
     /// It says something else than when it was approved.
     Changed {
-        /// What of it is seen. Empty when only secrets, the files of `envFile` or the order of
-        /// entries differ.
+        /// What of it is seen. Empty when only secrets, values in the files of `envFile` or the
+        /// order of entries differ.
         difference: Vec<Change>,
     },
 }
 
 impl ConfigFile {
-    /// Reads a file: JSON with comments, at most 4 MiB.
+    /// Reads a file: JSON with comments, at most 4 MiB. If it is a project's, also the files that its
+    /// `envFile` keys name.
     ///
     /// # Errors
     ///
-    /// `config` when the file cannot be read or is no JSON.
+    /// `config` when the file cannot be read or is no JSON; a project's also when it is no config as
+    /// a whole.
     pub fn read(found: Found, environment: &Environment) -> Result<Self> {
         let (text, metadata) = file::read_with_metadata(&found.path, environment)?;
-        let view = View::of(&parsed(&found.path, &text)?);
-        Ok(Self {
+        let mut file = Self {
+            view: View::of(&parsed(&found.path, &text)?),
             access: Access::of(&metadata),
             found,
             text,
-            view,
-        })
+            bound: None,
+        };
+        if file.found.origin == Origin::Project {
+            let (_, files) = file.resolved(environment, &Anything)?;
+            file.view.add_files(&files, environment.current_dir());
+            let fingerprint = file.fingerprint(&files)?;
+            file.bound = Some(Bound { fingerprint, files });
+        }
+        Ok(file)
     }
 
     /// The file as it was named, and who chose it.
@@ -122,11 +151,14 @@ impl ConfigFile {
                 return Err(self.required("it has changed since it was approved"));
             }
         };
-        let (mut resolved, fingerprint) = self.resolved(environment, asker)?;
-        // The files of `envFile` were read again.
-        let approval = TrustStore::of(environment)?.get(&self.key(environment)?)?;
-        if approval.is_none_or(|approval| approval.hash != fingerprint.to_string()) {
-            return Err(self.required("it changed while it was read"));
+        let (mut resolved, files) = self.resolved(environment, asker)?;
+        // They were read again; of an entry without its inputs they were not.
+        let known = self.bound.iter().flat_map(|bound| &bound.files);
+        if !files
+            .iter()
+            .all(|file| known.clone().any(|known| known == file))
+        {
+            return Err(self.required("a file of variables changed while it was read"));
         }
         let warning = |path: &PathBuf| {
             let path = one_line(&path.to_string_lossy(), LONGEST_PATH);
@@ -139,21 +171,20 @@ impl ConfigFile {
         Ok(resolved)
     }
 
-    /// Whether it may start anything. Asks nobody.
+    /// Whether it may start anything, as it was when it was read.
     ///
     /// # Errors
     ///
-    /// `config` when it is no config as a whole, or when the approvals must not be used.
+    /// `config` when the approvals must not be used.
     pub fn standing(&self, environment: &Environment) -> Result<Standing> {
-        if self.found.origin != Origin::Project {
+        let Some(bound) = &self.bound else {
             return Ok(Standing::Trusted);
-        }
+        };
         let key = self.key(environment)?;
         let Some(approval) = TrustStore::of(environment)?.get(&key)? else {
             return Ok(Standing::New);
         };
-        let (_, fingerprint) = self.resolved(environment, &())?;
-        if approval.hash != fingerprint.to_string() {
+        if approval.hash != bound.fingerprint.to_string() {
             let difference = difference(&approval.shown, &self.view.lines);
             return Ok(Standing::Changed { difference });
         }
@@ -164,18 +195,20 @@ impl ConfigFile {
         })
     }
 
-    /// Approves the file as it was read.
+    /// Approves the file as it was read. Does nothing for one that needs no approval.
     ///
     /// # Errors
     ///
-    /// `config` when it is no config as a whole, or when the approvals cannot be kept.
+    /// `config` when the approvals cannot be kept.
     pub fn approve(&self, environment: &Environment) -> Result<()> {
+        let Some(bound) = &self.bound else {
+            return Ok(());
+        };
         let file = self.key(environment)?;
-        let (_, fingerprint) = self.resolved(environment, &())?;
         let folder = file.parent().unwrap_or(&file);
         let config = parsed(&self.found.path, &self.text)?;
         TrustStore::of(environment)?.put(Approval {
-            hash: fingerprint.to_string(),
+            hash: bound.fingerprint.to_string(),
             shown: Approval::kept(&self.view.lines),
             programs: programs(&config, folder, environment),
             file,
@@ -196,16 +229,20 @@ impl ConfigFile {
         &self,
         environment: &Environment,
         asker: &dyn AskInput,
-    ) -> Result<(Resolved, Fingerprint)> {
+    ) -> Result<(Resolved, Vec<ReadFile>)> {
         let source = Source::new(Some(&self.found.path), &self.text);
         let files = ReadFiles::default();
         let mut resolved = Resolved::from_source(&source, environment, asker, &files)?;
         let warnings = self.access.warnings(&self.found.path, self.has_secrets());
         resolved.warnings.splice(0..0, warnings);
+        Ok((resolved, files.into_inner()))
+    }
+
+    fn fingerprint(&self, files: &[ReadFile]) -> Result<Fingerprint> {
+        let source = Source::new(Some(&self.found.path), &self.text);
         let meaning = source.parse()?.as_ref().map_or_else(String::new, canonical);
-        let files = files.into_inner();
-        let files = files.iter().map(|(path, hash)| (path.as_path(), hash));
-        Ok((resolved, Fingerprint::of(&meaning, files)))
+        let files = files.iter().map(|file| (file.path.as_path(), &file.hash));
+        Ok(Fingerprint::of(&meaning, files))
     }
 
     fn required(&self, why: &str) -> Error {

@@ -3,8 +3,11 @@
 //! Every value of the config is in some line, also under keys that nobody knows, so that nothing
 //! can be approved that was not shown.
 
+use std::path::Path;
+
 use serde_json::{Map, Value};
 
+use super::super::surroundings::ReadFile;
 use super::hidden::{self, Shown};
 use super::visible::{visible, word};
 use super::warning;
@@ -109,6 +112,32 @@ impl View {
             view.walk(&At::default(), config);
         }
         view
+    }
+
+    /// Adds which variables files set that were read with the config. A file in the folder is named
+    /// as seen from there.
+    pub(super) fn add_files(&mut self, files: &[ReadFile], folder: Option<&Path>) {
+        let before = self.lines.len();
+        for file in files {
+            let inside = folder.and_then(|folder| file.path.strip_prefix(folder).ok());
+            let path = word(&inside.unwrap_or(&file.path).to_string_lossy());
+            let names: Vec<String> = file.variables.iter().map(|name| word(name)).collect();
+            let line = Line {
+                entry: String::new(),
+                text: format!("variables of {path}: {}", names.join(" ")),
+            };
+            // Several servers may have one file.
+            if self.lines.iter().skip(before).any(|known| *known == line) {
+                continue;
+            }
+            self.lines.push(line);
+            let names = file.variables.iter().map(String::as_str);
+            self.warnings
+                .extend(names.filter_map(warning::of_variable).map(|text| Line {
+                    entry: String::new(),
+                    text: format!("{path}: {text}"),
+                }));
+        }
     }
 
     /// Recursion ends at the depth that a config may have.

@@ -121,7 +121,8 @@ pub(super) fn of(entry: &Entry<'_>) -> Vec<String> {
     warnings
 }
 
-fn of_variable(name: &str) -> Option<String> {
+/// The warning about a variable that is set.
+pub(super) fn of_variable(name: &str) -> Option<String> {
     let upper = name.to_ascii_uppercase();
     if LOADERS.contains(&upper.as_str()) {
         return Some(format!("{} can make it run other code", word(name)));
