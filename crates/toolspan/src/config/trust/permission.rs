@@ -85,3 +85,55 @@ impl Access {
         Some(Error::new(ErrorKind::Config, Phase::Config, message).with_hint(hint))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C14
+    #[test]
+    fn secrets_are_refused_in_a_file_that_somebody_else_may_change() {
+        let file = Path::new("toolspan.json");
+        let all = [false, true].map(|of_another| {
+            [false, true].map(|others_write| Access {
+                of_another,
+                others_write,
+                others_read: true,
+            })
+        });
+        for access in all.as_flattened() {
+            let refusal = access.refusal(file, true);
+            assert_eq!(refusal.is_some(), access.of_another || access.others_write);
+            assert!(access.refusal(file, false).is_none());
+            let expected = usize::from(access.of_another) + usize::from(access.others_write);
+            assert_eq!(access.warnings(file, false).len(), expected);
+            assert_eq!(access.warnings(file, true).len(), expected + 1);
+        }
+        let own = Access::default();
+        assert!(own.refusal(file, true).is_none() && own.warnings(file, true).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_system_says_is_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, "").expect("a file");
+        for (mode, others_read, others_write) in [
+            (0o600, false, false),
+            (0o640, true, false),
+            (0o602, false, true),
+            (0o660, true, true),
+        ] {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&path, permissions).expect("it is ours");
+            let access = Access {
+                of_another: false,
+                others_write,
+                others_read,
+            };
+            assert_eq!(Access::of(&path.metadata().expect("a file")), access);
+        }
+    }
+}
