@@ -80,6 +80,16 @@ fn servers(echo: &Echo) -> Value {
             "env": {"API_TOKEN": secret(22)},
             "envFile": "planted.env",
         },
+        // A launcher that is told in its arguments whom it reaches, and how.
+        "m-launcher": {
+            "command": "/bin/sh",
+            "args": [
+                "-c", "echo \"$@\" >&2; exit 1", "launcher",
+                format!("https://example.com/mcp?api_key={}", secret(29)),
+                "--header", format!("Authorization: Bearer {}", secret(30)),
+                "-e", format!("API_TOKEN={}", secret(31)),
+            ],
+        },
     })
 }
 

@@ -1,5 +1,7 @@
 //! Which values of a server are secrets, and how is a server shown without them?
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Redactor, Secret};
 
@@ -7,6 +9,8 @@ use toolspan_core::guard::{Redactor, Secret};
 pub(super) const HIDDEN: &str = "[redacted]";
 /// A secret shorter than this is not searched and replaced: the whole text that has it is hidden.
 const SHORT: usize = 8;
+/// Shortest part of a value that is a secret of its own, in bytes. `path=/` is none.
+const SHORTEST_PART: usize = 8;
 /// With more secrets than this no text of a server is shown: each is looked for in each text.
 const MOST_SHOWN: usize = 256;
 
@@ -21,19 +25,77 @@ impl Collected {
         }
     }
 
-    /// Adds the values that follow a secret's name in arguments: `--token VALUE`, `--token=VALUE`;
-    /// and passwords in URLs.
+    /// Adds a value and the parts of it that a server may say back alone: what follows its scheme
+    /// (`Bearer TOKEN`), the password of `Basic` (RFC 7617), the values of cookies (RFC 6265).
+    pub(super) fn add_with_parts(&mut self, value: &str) {
+        self.add(value);
+        if let Some((scheme, rest)) = value.split_once(' ')
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
+            let rest = rest.trim();
+            self.add(rest);
+            if scheme.eq_ignore_ascii_case("basic")
+                && let Ok(pair) = STANDARD.decode(rest)
+                && let Ok(pair) = String::from_utf8(pair)
+                && let Some((_, password)) = pair.split_once(':')
+            {
+                self.add(password);
+            }
+        }
+        for part in value.split([';', ',']) {
+            if let Some((_, value)) = part.split_once('=')
+                && value.trim().len() >= SHORTEST_PART
+            {
+                self.add(value.trim());
+            }
+        }
+    }
+
+    /// Adds the values that follow a secret's name in arguments (`--token VALUE`, `--token=VALUE`,
+    /// `API_TOKEN=VALUE`, `Authorization: VALUE`), and the secrets of URLs in them.
     pub(super) fn add_arguments(&mut self, args: &[String]) {
         let mut follows_a_name = false;
         for arg in args {
-            let option = arg.strip_prefix('-');
-            match option.and_then(|option| option.split_once('=')) {
-                Some((name, value)) if names_a_secret(name) => self.add(value),
-                None if follows_a_name && option.is_none() => self.add(arg),
-                _ => {}
+            let is_option = arg.starts_with('-');
+            match named_secret(arg) {
+                Some((_, value)) => self.add_with_parts(value),
+                None if follows_a_name && !is_option => self.add(arg),
+                None => {}
             }
-            follows_a_name = option.is_some_and(|name| !name.contains('=') && names_a_secret(name));
+            follows_a_name = is_option && !arg.contains(['=', ':']) && names_a_secret(arg);
             self.add_passwords(arg);
+            self.add_queries(arg);
+        }
+    }
+
+    /// Adds the secret values in the query of each URL in a text, as they are written and as they
+    /// are meant.
+    fn add_queries(&mut self, text: &str) {
+        for rest in text.split("://").skip(1) {
+            let url = rest.split(['#', ' ', '"']).next().unwrap_or_default();
+            if let Some((_, query)) = url.split_once('?') {
+                self.add_query(query);
+            }
+        }
+    }
+
+    /// Adds the values of query keys whose names say that they are secret, as they are written and
+    /// as they are meant.
+    pub(super) fn add_query(&mut self, query: &str) {
+        let is_secret = |name: &str| {
+            names_a_secret(name) || matches!(&*name.to_ascii_lowercase(), "sig" | "code")
+        };
+        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+            if is_secret(&name) {
+                self.add(&value);
+            }
+        }
+        for pair in query.split('&') {
+            if let Some((name, value)) = pair.split_once('=')
+                && is_secret(name)
+            {
+                self.add(value);
+            }
         }
     }
 
@@ -52,6 +114,20 @@ impl Collected {
     pub(super) fn finish(self) -> Vec<Secret> {
         self.0
     }
+}
+
+/// An argument that is a secret's name and its value: `--token=VALUE`, `API_TOKEN=VALUE`,
+/// `Authorization: VALUE`. What stands between belongs to the name.
+pub(super) fn named_secret(argument: &str) -> Option<(&str, &str)> {
+    let at = argument.find(['=', ':'])?;
+    let name = argument.get(..at)?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if !(name.bytes().all(is_name) && names_a_secret(name)) {
+        return None;
+    }
+    let behind = argument.get(at + 1..)?;
+    let value = behind.trim_start_matches(' ');
+    argument.split_at_checked(argument.len() - value.len())
 }
 
 /// Shows the texts of one server without its secrets.
@@ -135,6 +211,24 @@ mod tests {
             "x",
         ];
         assert_eq!(of_arguments(&args), ["k1", "t1"]);
+    }
+
+    #[test]
+    fn what_a_launcher_is_told_for_the_server_behind_it_is_secret_too() {
+        let args = [
+            "-e",
+            "API_TOKEN=t2",
+            "-e",
+            "TZ=UTC",
+            "--header",
+            "Authorization: Bearer b2",
+            "https://me:pw@host/mcp?page=1&api_key=k%202&sig=s2#end",
+        ];
+        let secrets = of_arguments(&args);
+        assert_eq!(
+            secrets,
+            ["t2", "Bearer b2", "b2", "pw", "k 2", "s2", "k%202"]
+        );
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn shown(toolbox: &ToolboxConfig) -> Value {
 }
 
 fn server(server: &StdioServer) -> Map<String, Value> {
-    let hider = Hider::new(&server.secrets);
+    let hider = Hider::of_urls(&server.secrets);
     let hide = |text: &str| Value::from(hider.hide(text));
     let variable = |(name, value): &(String, String)| {
         let value = if names_a_secret(name) {

@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use thiserror::Error;
-use toolspan_core::guard::secret::names_a_secret;
 use url::{Host, Url};
 
 use crate::config::problem::quoted;
@@ -80,20 +79,7 @@ pub(in crate::config) fn parse(text: &str) -> Result<Url, AddressFault> {
 /// Adds the values of query keys whose names say that they are secret, as they are written and as
 /// they are meant.
 pub(in crate::config) fn add_secrets(url: &Url, secrets: &mut Collected) {
-    let is_secret =
-        |name: &str| names_a_secret(name) || matches!(&*name.to_ascii_lowercase(), "sig" | "code");
-    for (name, value) in url.query_pairs() {
-        if is_secret(&name) {
-            secrets.add(&value);
-        }
-    }
-    for pair in url.query().unwrap_or_default().split('&') {
-        if let Some((name, value)) = pair.split_once('=')
-            && is_secret(name)
-        {
-            secrets.add(value);
-        }
-    }
+    secrets.add_query(url.query().unwrap_or_default());
 }
 
 /// Whether what is sent there goes over the internet for all to read: plain http to an address, or

@@ -1,22 +1,17 @@
 //! Which headers may a config set, and what may be in them?
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, HeaderValue};
 use toolspan_core::guard::Secret;
 use toolspan_mcp::transport::is_reserved_header;
 
 use crate::config::field::{Field, Table};
 use crate::config::problem::{Problem, member_path, quoted};
-use crate::config::secrets::Collected;
 use crate::config::surroundings::Filling;
 
 /// Most headers of a server.
 const MOST: usize = 100;
 /// Longest value of a header, in bytes: more than servers take.
 const LONGEST: usize = 32 << 10;
-/// Shortest part of a value that is a secret of its own, in bytes. `path=/` is none.
-const SHORTEST_PART: usize = 8;
 /// The header that a bearer token is sent in (RFC 6750, section 2.1).
 pub(super) const AUTHORIZATION: &str = "authorization";
 
@@ -48,7 +43,7 @@ pub(super) fn read(
         let text = filling.value(&value)?;
         let text = text.trim_matches([' ', '\t']);
         check_value(text).map_err(|message| value.problem(message))?;
-        add_secrets(text, &mut filling.secrets);
+        filling.secrets.add_with_parts(text);
         headers.push((name, Secret::new(text)));
     }
     Ok(headers)
@@ -101,31 +96,5 @@ pub(in crate::config) fn check_value(text: &str) -> Result<(), &'static str> {
     match HeaderValue::from_str(text) {
         Ok(_) => Ok(()),
         Err(_) => Err("the value has a control character in it, which no header can hold"),
-    }
-}
-
-/// Adds a header's value and the parts of it that a server may say back alone: what follows its
-/// scheme (`Bearer TOKEN`), the password of `Basic` (RFC 7617), the values of cookies (RFC 6265).
-pub(super) fn add_secrets(text: &str, secrets: &mut Collected) {
-    secrets.add(text);
-    if let Some((scheme, rest)) = text.split_once(' ')
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    {
-        let rest = rest.trim();
-        secrets.add(rest);
-        if scheme.eq_ignore_ascii_case("basic")
-            && let Ok(pair) = STANDARD.decode(rest)
-            && let Ok(pair) = String::from_utf8(pair)
-            && let Some((_, password)) = pair.split_once(':')
-        {
-            secrets.add(password);
-        }
-    }
-    for part in text.split([';', ',']) {
-        if let Some((_, value)) = part.split_once('=')
-            && value.trim().len() >= SHORTEST_PART
-        {
-            secrets.add(value.trim());
-        }
     }
 }

@@ -60,7 +60,7 @@ impl RemoteConfig {
             .iter()
             .chain(headers.iter().map(|(_, value)| value))
         {
-            headers::add_secrets(secret.reveal(), &mut secrets);
+            secrets.add_with_parts(secret.reveal());
         }
         self.secrets = secrets.finish();
         self.headers = headers;

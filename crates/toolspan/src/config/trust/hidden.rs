@@ -6,7 +6,7 @@
 use toolspan_core::guard::Redactor;
 use toolspan_core::guard::secret::names_a_secret;
 
-use super::super::secrets::HIDDEN;
+use super::super::secrets::{HIDDEN, named_secret};
 
 /// Words that may stand before a reference in the value of a header.
 const SCHEMES: [&str; 5] = ["", "bearer", "basic", "token", "apikey"];
@@ -74,7 +74,7 @@ pub(super) fn arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec
     let mut shown = Vec::new();
     for argument in arguments {
         let is_option = argument.starts_with('-');
-        shown.push(match of_a_pair(argument) {
+        shown.push(match named_secret(argument) {
             Some((name, value)) => secret(value).after(name),
             None if follows_a_name && !is_option => secret(argument),
             None => plain(argument),
@@ -83,19 +83,6 @@ pub(super) fn arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec
         follows_a_name = bare && names_a_secret(argument);
     }
     shown
-}
-
-/// An argument that is a secret's name and its value; what stands between belongs to the name.
-fn of_a_pair(argument: &str) -> Option<(&str, &str)> {
-    let at = argument.find(['=', ':'])?;
-    let name = argument.get(..at)?;
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if !(name.bytes().all(is_name) && names_a_secret(name)) {
-        return None;
-    }
-    let behind = argument.get(at + 1..)?;
-    let value = behind.trim_start_matches(' ');
-    argument.split_at_checked(argument.len() - value.len())
 }
 
 /// A text and the references in it that have no default: `${NAME}`.
