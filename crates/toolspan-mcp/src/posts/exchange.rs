@@ -86,7 +86,8 @@ impl Posts {
     /// Posts a request. Its slot ends whatever happens; the handle takes the request off the way
     /// when its caller goes away.
     pub(crate) fn send(self: &Arc<Self>, post: Post) -> Option<AbortHandle> {
-        self.spawn(Arc::clone(self).exchange(post))
+        // In a box: a task moves its future several times, this one is of some kilobytes.
+        self.spawn(Box::pin(Arc::clone(self).exchange(post)))
     }
 
     /// Sees one request through.
