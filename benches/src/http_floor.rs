@@ -12,7 +12,8 @@ use crate::server::{self, HttpServer};
 #[derive(Clone)]
 struct Post {
     client: reqwest::Client,
-    url: String,
+    /// Parsed once, as a client does that calls one server.
+    url: reqwest::Url,
     headers: HeaderMap,
     body: Vec<u8>,
     reply: Vec<u8>,
@@ -32,7 +33,7 @@ impl Post {
         let text = |bytes: Vec<u8>| bytes.trim_ascii_end().to_vec();
         Ok(Self {
             client: reqwest::Client::builder().no_proxy().build()?,
-            url: url.to_owned(),
+            url: reqwest::Url::parse(url).map_err(std::io::Error::other)?,
             headers: headers.into_iter().collect(),
             body: text(server::frame()),
             reply: text(server::reply()),
@@ -42,7 +43,7 @@ impl Post {
 
 impl Client for Post {
     async fn call(&self) -> Result<(), Failure> {
-        let request = self.client.post(&self.url).headers(self.headers.clone());
+        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
         let response = request.body(self.body.clone()).send().await?;
         let reply = response.bytes().await?;
         if reply == self.reply {
