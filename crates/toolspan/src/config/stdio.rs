@@ -24,7 +24,8 @@ const MOST_VARIABLES: usize = 1_024;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StdioServer {
-    /// The program: a name to look for in `PATH`, or a path. Never empty.
+    /// The program: a name to look for in `PATH`, or a path; one that is written as a relative path
+    /// starts from the config's folder. Never empty.
     pub command: String,
     /// Its arguments, variables filled in.
     pub args: Vec<String>,
@@ -206,13 +207,23 @@ fn read_command(field: &Field<'_>, surroundings: &Surroundings<'_>) -> Result<St
         }
         false => command.to_owned(),
     };
-    let environment = surroundings.environment;
-    if command.contains(char::is_whitespace) && !is_program(&command, environment) {
+    let command = from_folder(command, surroundings.folder);
+    if command.contains(char::is_whitespace) && !is_program(&command, surroundings.environment) {
         let message =
             "there is no program of this name; a command is one word, and no shell reads it";
         return Err(field.problem(message).with_hint(SPLIT));
     }
     Ok(command)
+}
+
+/// A program that is a relative path, seen from the config's folder: what is started must not depend
+/// on the folder that somebody happens to be in, which may be a stranger's.
+fn from_folder(command: String, folder: Option<&Path>) -> String {
+    let Some(folder) = folder.filter(|_| command.contains('/')) else {
+        return command;
+    };
+    let path = folder.join(command.strip_prefix("./").unwrap_or(&command));
+    path.into_os_string().into_string().unwrap_or(command)
 }
 
 /// Whether a file of this name is where a program is looked for.

@@ -289,6 +289,32 @@ fn relative_directories_start_from_the_folder_of_the_file() {
 }
 
 #[test]
+fn a_program_that_is_a_path_starts_from_the_folder_of_the_file() {
+    let case = Case::empty(&[]);
+    let folder = case.folder().join("sub");
+    std::fs::create_dir(&folder).unwrap();
+    let content = r#"{"mcpServers": {
+        "a": {"command": "./run", "cwd": "x"}, "b": {"command": "../b/run"}, "c": {"command": "run"},
+        "d": {"command": "/bin/run"}, "e": {"command": "my programs/run"}}}"#;
+    std::fs::write(folder.join(FILE), content).unwrap();
+    std::fs::create_dir(folder.join("my programs")).unwrap();
+    std::fs::write(folder.join("my programs/run"), "").unwrap();
+    let read = Resolved::from_file(Path::new("sub/toolspan.json"), case.environment()).unwrap();
+    let commands = read.toolboxes.iter().map(|it| server(it).command.clone());
+    let under = |path| folder.join(path).to_str().unwrap().to_owned();
+    assert_eq!(
+        commands.collect::<Vec<_>>(),
+        [
+            under("run"),
+            under("../b/run"),
+            "run".to_owned(),
+            "/bin/run".to_owned(),
+            under("my programs/run"),
+        ]
+    );
+}
+
+#[test]
 fn the_environment_of_the_process_is_captured_and_not_shown() {
     let environment = Environment::capture();
     #[expect(clippy::disallowed_methods, reason = "what the snapshot must hold")]

@@ -216,12 +216,12 @@ fn a_program_of_the_project_that_was_replaced_is_a_warning() {
     let project = Project::new(
         r#"{"mcpServers": {
             "a": {"command": "./run", "args": ["-c", "nowhere", "sub/../tool.py"]},
-            "b": {"command": "python3", "args": ["server.py"], "cwd": "sub"},
+            "b": {"command": "./start", "args": ["server.py"], "cwd": "sub"},
             "c": {"command": "sh", "args": ["/bin/sh", "../outside"]}}}"#,
     );
     let folder = project.0.folder().canonicalize().unwrap();
     std::fs::create_dir(folder.join("sub")).unwrap();
-    let programs = ["run", "sub/server.py", "tool.py"];
+    let programs = ["run", "start", "sub/server.py", "tool.py"];
     for program in programs {
         project.write(program, "one");
     }

@@ -64,18 +64,24 @@ impl Program {
     }
 }
 
-/// What could be the name of a file in a command line, seen from where the server runs.
+/// What could be the name of a file in a command line. The command starts from the config's folder,
+/// its arguments are seen from where the server runs.
 fn words<'a>(entry: &Entry<'a>, folder: &Path) -> impl Iterator<Item = PathBuf> + use<'a> {
-    let folder = match entry.text("cwd") {
+    let runs_in = match entry.text("cwd") {
         Some(cwd) => folder.join(cwd),
         None => folder.to_owned(),
     };
     // A command without a slash is looked for in `PATH`, not here.
     let command = entry
         .text("command")
-        .filter(|command| command.contains('/'));
-    let words = command.into_iter().chain(entry.arguments());
-    words
-        .filter(|word| !word.is_empty() && !word.starts_with('-') && !word.contains(['$', '\0']))
-        .map(move |word| folder.join(word))
+        .filter(|command| command.contains('/') && is_file_name(command))
+        .map(|command| folder.join(command));
+    let arguments = entry.arguments().filter(|word| is_file_name(word));
+    command
+        .into_iter()
+        .chain(arguments.map(move |word| runs_in.join(word)))
+}
+
+fn is_file_name(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-') && !word.contains(['$', '\0'])
 }
