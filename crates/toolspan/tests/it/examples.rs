@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use toolspan_testkit::bin;
+use serde_json::Value;
+use toolspan_testkit::{Fault, bin};
 
 /// An example that cargo built beside this test.
 fn example(name: &str) -> PathBuf {
@@ -67,4 +68,27 @@ fn progress_and_cancel_ends_the_call_and_not_the_server() {
     let (progress, rest) = printed.split_once('\n').unwrap();
     assert!(progress.ends_with(" to go"), "{printed}");
     assert_eq!(rest, "cancelled, outcome unknown\necho: still here\n");
+}
+
+#[test]
+fn remote_finds_the_transport_and_tells_what_a_refusal_says() {
+    let refusing = Fault::named("status_429_retry_99999").over_http();
+    let servers = [
+        Fault::honest().over_http(),
+        Fault::honest().over_sse(),
+        refusing,
+    ];
+    let printed = servers.each_ref().map(|server| {
+        let arguments = [server.url(), "echo", r#"{"text": "hi"}"#];
+        printed("remote", &arguments.map(PathBuf::from))
+    });
+    insta::assert_snapshot!(printed.join("---\n"));
+    for server in servers {
+        let requests = server.requests();
+        let count = |name: &str| {
+            let has = |request: &&Value| request["headers"][name].is_string();
+            requests.iter().filter(has).count()
+        };
+        assert_eq!((count("x-team"), count("x-user")), (requests.len(), 1));
+    }
 }
