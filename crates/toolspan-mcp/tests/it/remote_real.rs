@@ -66,8 +66,7 @@ async fn progress(tools: &Tools, tool: &str, arguments: Value) -> (Option<f64>, 
         *seen.lock().unwrap() = (Some(progress.progress), progress.total);
     });
     tools.run(tool, arguments, options).await.unwrap();
-    let latest = *latest.lock().unwrap();
-    latest
+    *latest.lock().unwrap()
 }
 
 /// Cancels a call once it has reported progress, then calls once more.
