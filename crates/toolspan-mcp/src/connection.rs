@@ -231,7 +231,7 @@ impl Connection {
         notes
     }
 
-    /// How a server was met that is reached over HTTP: the first response.
+    /// How a server that is reached over HTTP answered `initialize`.
     pub(crate) fn met(&self) -> Option<Met> {
         match &self.shared.way {
             Way::Piped(_) => None,

@@ -32,7 +32,6 @@ use self::reach::Reach;
 use crate::connection::Connection;
 use crate::error;
 use crate::toolbox::McpServer;
-use crate::transport::Transport;
 
 /// What is said of a server whose host has no watchdog.
 const NO_WATCHDOG: &str = "no watchdog runs (is there a /bin/sh?): if this program is killed, a server \
@@ -221,12 +220,7 @@ impl Supervisor {
         let mut state = self.lock();
         state.ends_in_a_row = 0;
         state.backoff.reset();
-        let is_remote = matches!(self.server.transport, Transport::Remote(_));
-        let is_back = is_remote && state.reach.found();
-        drop(state);
-        if is_back {
-            self.tell(Event::State(ToolBoxState::Ready));
-        }
+        self.note_reached(state);
     }
 
     /// Says that the tools were listed, so that the next change is told again.

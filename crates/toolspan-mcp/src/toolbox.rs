@@ -115,12 +115,15 @@ impl McpToolBox {
             )),
         };
         let listed = listed.map_err(|error| {
-            self.supervisor.placed(
-                error
-                    .with_phase(Phase::Discover)
-                    .with_outcome(Outcome::NotSent),
-            )
+            let error = self.supervisor.placed(error);
+            self.supervisor.note_error(&connection, &error);
+            error
+                .with_phase(Phase::Discover)
+                .with_outcome(Outcome::NotSent)
         });
+        if listed.is_ok() {
+            self.supervisor.note_answer();
+        }
         let said = listed.as_ref().map(summary).map_err(Error::clone);
         self.supervisor.note_step(Step::new(
             "list the tools (tools/list)",
@@ -303,7 +306,7 @@ impl McpTool {
         let result = connection.call(&wire_call, Some(context)).await;
         let result = result.map_err(|error| {
             let error = without_headers(supervisor.placed(error), context);
-            supervisor.note_failure(&connection, &error);
+            supervisor.note_error(&connection, &error);
             error
         })?;
         context.note_outcome(Outcome::Answered);

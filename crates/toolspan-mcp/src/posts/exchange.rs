@@ -19,6 +19,10 @@ use crate::error;
 /// Longest wait that a server can ask for before a request is sent once more.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
+/// How long a server may take to say that it has a request, over HTTP with SSE: some say it after the
+/// tool has run. Its caller may be gone by then, as the reply comes on the stream.
+const LONGEST_TAKING: Duration = Duration::from_secs(600);
+
 /// A request that is ready to be posted.
 pub(crate) struct Post {
     id: u64,
@@ -138,16 +142,22 @@ impl Posts {
         let mut headers = of_session.clone();
         headers::merge(&mut headers, &post.headers);
         let slot = Arc::clone(&post.slot);
-        let request = HttpRequest::new(Method::POST, self.url.clone())
+        let mut request = HttpRequest::new(Method::POST, self.url.clone())
             .with_source(self.source)
             .with_headers(headers)
             .with_body(post.frame.clone())
             .with_begun(Arc::new(move || slot.begin()))
             .with_redirects(Redirects::SameOriginOnce);
+        if let Style::Legacy(_) = self.style {
+            request = request.with_header_limit(LONGEST_TAKING);
+        }
         let response = self.client.send(request).await;
         let response =
             response.map_err(|error| fault::of(&error, self.link.limits.message_bytes))?;
-        self.notes.meet(|| self.words_of(&response));
+        if post.opens {
+            let words = self.words_of(&response);
+            self.notes.meet(response.status.as_u16(), words);
+        }
         Ok(response)
     }
 

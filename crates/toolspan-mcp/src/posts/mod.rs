@@ -169,7 +169,7 @@ impl Posts {
         std::mem::take(&mut *self.tasks())
     }
 
-    /// What was met on the way to the first answer, for `doctor`.
+    /// How the server answered `initialize`.
     pub(crate) fn met(&self) -> Option<Met> {
         self.notes.met()
     }

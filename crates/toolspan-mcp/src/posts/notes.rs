@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::time::Instant;
 
-/// The first response of a server: that it was reached, and how it answered.
+/// The response to `initialize`: that the server was reached, and how it answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Met {
     /// When its head was here.
     pub(crate) at: Instant,
+    /// Its status (RFC 9110, section 15).
+    pub(crate) status: u16,
     /// Status, kind of the body and, after a redirect, the final URL.
     pub(crate) words: String,
 }
@@ -30,15 +32,13 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Keeps the first response.
-    pub(super) fn meet(&self, words: impl FnOnce() -> String) {
-        let mut met = lock(&self.met);
-        if met.is_none() {
-            *met = Some(Met {
-                at: Instant::now(),
-                words: words(),
-            });
-        }
+    /// Keeps the response to `initialize`, the last one.
+    pub(super) fn meet(&self, status: u16, words: String) {
+        *lock(&self.met) = Some(Met {
+            at: Instant::now(),
+            status,
+            words,
+        });
     }
 
     pub(super) fn met(&self) -> Option<Met> {

@@ -45,7 +45,7 @@ impl Supervisor {
         steps: &mut Steps,
     ) -> Result<Arc<Connection>> {
         match server.kind() {
-            RemoteKind::StreamableHttp => self.start_streamable(server, steps, false).await,
+            RemoteKind::StreamableHttp => self.start_streamable(server, steps, false).await.result,
             RemoteKind::Sse => self.start_sse(server, steps).await,
             RemoteKind::Auto => self.find_kind(server, steps).await,
         }
@@ -64,8 +64,9 @@ impl Supervisor {
                 result => return result,
             }
         }
-        let refusal = match self.start_streamable(server, steps, true).await {
-            Err(error) if is_of_older(&error) => error,
+        let tried = self.start_streamable(server, steps, true).await;
+        let refusal = match tried.result {
+            Err(error) if tried.is_unknown => error,
             result => return result,
         };
         match self.start_sse(server, steps).await {
@@ -83,35 +84,41 @@ impl Supervisor {
         server: &RemoteServer,
         steps: &mut Steps,
         is_one_of_two: bool,
-    ) -> Result<Arc<Connection>> {
+    ) -> Tried {
         let connection = Connection::over_http(&self.remote(server), self.setup());
         let connection = self.opening(connection);
         let hello = connection.shake_hands().await.map_err(refused);
+        let met = connection.met();
+        let is_unknown = matches!(&met, Some(met) if matches!(met.status, 400 | 404 | 405));
         let reach = format!("reach {} (POST)", self.server.transport.describe());
-        match (connection.met(), &hello) {
-            (Some(met), _) => steps.add(&reach, Ok(met.words), met.at),
-            (None, Err(error)) => steps.add(&reach, Err(error.clone()), Instant::now()),
-            (None, Ok(_)) => {}
-        }
-        match &hello {
-            Err(error) if is_one_of_two && is_of_older(error) => {
-                let said = format!("refused ({error}); HTTP with SSE is tried");
-                steps.add(SHAKE_HANDS, Ok(said), Instant::now());
+        let said = match (&hello, met) {
+            (Err(error), None) => {
+                steps.add(&reach, Err(error.clone()), Instant::now());
+                None
             }
-            Err(_) if connection.met().is_none() => {}
-            _ => {
-                let session = if connection.has_session() {
-                    "with"
-                } else {
-                    "without"
-                };
-                let said = hello
-                    .as_ref()
-                    .map(|hello| format!("{}, {session} a session", greeting(hello)));
-                steps.add(SHAKE_HANDS, said.map_err(Error::clone), Instant::now());
+            (hello, met) => {
+                if let Some(met) = met {
+                    steps.add(&reach, Ok(met.words), met.at);
+                }
+                Some(match hello {
+                    Err(error) if is_one_of_two && is_unknown => {
+                        Ok(format!("refused ({error}); HTTP with SSE is tried"))
+                    }
+                    Err(error) => Err(error.clone()),
+                    Ok(hello) if connection.has_session() => {
+                        Ok(format!("{}, with a session", greeting(hello)))
+                    }
+                    Ok(hello) => Ok(format!("{}, without a session", greeting(hello))),
+                })
             }
+        };
+        if let Some(said) = said {
+            steps.add(SHAKE_HANDS, said, Instant::now());
         }
-        hello.map(|_| connection)
+        Tried {
+            result: hello.map(|_| connection),
+            is_unknown,
+        }
     }
 
     /// A start over HTTP with SSE.
@@ -154,9 +161,11 @@ impl Supervisor {
     }
 }
 
-/// Whether the refusal is that of a server that speaks HTTP with SSE alone.
-fn is_of_older(error: &Error) -> bool {
-    matches!(error.http_status(), Some(400 | 404 | 405))
+/// What came of a start over streamable HTTP.
+struct Tried {
+    result: Result<Arc<Connection>>,
+    /// Whether `initialize` was refused as by a server that speaks HTTP with SSE alone.
+    is_unknown: bool,
 }
 
 /// The error of a handshake over HTTP: nothing has run, and what was cut was no connection yet.

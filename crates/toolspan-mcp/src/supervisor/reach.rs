@@ -1,14 +1,14 @@
 //! What is known of how a remote server is reached: its protocol, its last fault, its warnings.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use tokio::time::Instant;
 use toolspan_core::services::Event;
 use toolspan_core::toolbox::{Step, ToolBoxState};
-use toolspan_core::{Error, ErrorKind};
+use toolspan_core::{Error, ErrorKind, Outcome};
 
-use super::{Now, Supervisor};
+use super::{Now, State, Supervisor};
 use crate::connection::Connection;
 use crate::transport::{RemoteKind, Transport};
 
@@ -50,9 +50,32 @@ impl Reach {
 }
 
 impl Supervisor {
+    /// The server at a URL has answered: what was wrong before is over.
+    pub(super) fn note_reached(&self, mut state: MutexGuard<'_, State>) {
+        let is_remote = matches!(self.server.transport, Transport::Remote(_));
+        let is_back = is_remote && state.reach.found();
+        drop(state);
+        if is_back {
+            self.tell(Event::State(ToolBoxState::Ready));
+        }
+    }
+
+    /// Takes note of an answer, whatever it says.
+    pub(crate) fn note_answer(&self) {
+        self.note_reached(self.lock());
+    }
+
+    /// Takes note of how a request over this connection ended, if not well.
+    pub(crate) fn note_error(&self, connection: &Arc<Connection>, error: &Error) {
+        match error.outcome() {
+            Outcome::Answered => self.note_answer(),
+            _ => self.note_failure(connection, error),
+        }
+    }
+
     /// Takes note of why a request over this connection failed. A server at a URL that is not reached
     /// leaves its connection open: the next request may reach it.
-    pub(crate) fn note_failure(&self, connection: &Arc<Connection>, error: &Error) {
+    fn note_failure(&self, connection: &Arc<Connection>, error: &Error) {
         let is_lost = matches!(error.kind(), ErrorKind::Connect | ErrorKind::Closed)
             && error.http_status().is_none();
         if !is_lost || !matches!(self.server.transport, Transport::Remote(_)) {

@@ -416,6 +416,8 @@ async fn a_server_that_is_away_degrades_the_toolbox_until_it_is_back() {
         );
         assert_eq!(tools.toolbox.state().as_str(), "degraded");
     }
+    let error = tools.discover().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connect);
     // It comes back and knows nothing of the session.
     let mut peer = HttpPeer::at(&address).await;
     let serve = async {

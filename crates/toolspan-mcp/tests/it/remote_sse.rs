@@ -359,6 +359,19 @@ async fn no_stream_is_asked_for_after_a_refusal_of_credentials_or_without_an_ans
 }
 
 #[tokio::test]
+async fn no_stream_is_asked_for_when_the_refusal_came_after_the_handshake_had_begun() {
+    let (tools, mut peer) = unconnected(RemoteKind::Auto).await;
+    // A GET is held, and would leave the start without an end.
+    let play = async {
+        peer.greet(1).await;
+        let initialized = peer.expect("notifications/initialized").await;
+        initialized.status("400 Bad Request").await;
+    };
+    let (discovered, ()) = tokio::join!(tools.discover(), play);
+    assert_eq!(discovered.unwrap_err().http_status(), Some(400));
+}
+
+#[tokio::test]
 async fn a_server_that_speaks_neither_is_told_both_refusals() {
     let (tools, mut peer) = unconnected(RemoteKind::Auto).await;
     let play = async {
