@@ -182,6 +182,25 @@ fn servers_of_a_project_start_in_its_folder_and_find_their_files_there() {
 }
 
 #[test]
+fn a_program_that_is_a_relative_path_is_still_found_or_remarked() {
+    let text = r#"{"mcpServers": {"a": {"command": "./bin/server"}, "b": {"command": "server"}}}"#;
+    let of =
+        |file: &str| Import::from_text(App::Cursor, text, Path::new(file), &environment()).unwrap();
+    let project = of("/p/.cursor/mcp.json");
+    assert_eq!(project.servers["a"]["command"], "/p/bin/server");
+    assert_eq!(project.servers["b"]["command"], "server");
+    let elsewhere = of("/x/mcp.json");
+    assert_eq!(elsewhere.servers["a"]["command"], "./bin/server");
+    let notes: Vec<String> = elsewhere.notes.iter().map(ToString::to_string).collect();
+    assert!(
+        notes
+            .concat()
+            .contains("\"command\" starts from the config's folder"),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn an_old_settings_file_of_vscode_has_its_servers_under_mcp() {
     let text =
         r#"{"editor.tabSize": 2, "mcp": {"servers": {"a": {"command": "a"}}, "inputs": []}}"#;

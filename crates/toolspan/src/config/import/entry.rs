@@ -165,6 +165,7 @@ impl Conversion<'_> {
     /// A program. Variables are filled in now, since none is when it is started.
     fn command(&mut self, command: &str) -> String {
         let translated = self.translator.translate(command);
+        let translated = self.program_path(translated);
         if !translated.contains("${") {
             return translated;
         }
@@ -182,6 +183,25 @@ impl Conversion<'_> {
                 ));
                 command.to_owned()
             }
+        }
+    }
+
+    /// A program. One of a project that is a relative path starts from the project's folder.
+    fn program_path(&mut self, program: String) -> String {
+        let is_path = program.contains('/') && !program.contains(char::is_whitespace);
+        let is_relative = Path::new(&program).is_relative() && !program.starts_with(['$', '~']);
+        match self.origin.project {
+            Some(project) if is_path && is_relative => {
+                let joined: PathBuf = project.join(program).components().collect();
+                joined.to_string_lossy().into_owned()
+            }
+            None if is_path && is_relative => {
+                self.remark(
+                    "the relative path of \"command\" starts from the config's folder here",
+                );
+                program
+            }
+            _ => program,
         }
     }
 
