@@ -2,7 +2,7 @@
 //! signed itself?
 //!
 //! Only the outer fields of DER (X.690) are walked, one after the other, within the slice. What is
-//! not understood is `None`; whether a certificate is *trusted* is never decided here.
+//! not understood is `None`; whether a certificate is *trusted* is decided elsewhere.
 
 use super::retry_after::days_since_1970;
 

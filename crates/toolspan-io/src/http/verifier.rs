@@ -3,14 +3,16 @@
 use std::sync::{Arc, OnceLock};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
 };
 use rustls_platform_verifier::Verifier;
 
-use super::certificate::facts;
+use super::certificate::{Facts, facts};
 use super::tls_problem::{NoAuthorities, SelfSigned};
 
 /// The authorities of the system, read once per process: reading them takes some 30 ms, and each
@@ -22,6 +24,8 @@ static OF_SYSTEM: OnceLock<Option<Arc<Verifier>>> = OnceLock::new();
 pub(super) struct Trusting {
     /// `None` on a machine without any authority: that fails handshakes, not plain http.
     inner: Option<Arc<Verifier>>,
+    /// The certificates of the config.
+    named: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -31,6 +35,7 @@ impl Trusting {
         provider: &Arc<CryptoProvider>,
         extra: Vec<CertificateDer<'static>>,
     ) -> Result<Self, Error> {
+        let named = extra.clone();
         let inner = if extra.is_empty() {
             let of_system = OF_SYSTEM.get_or_init(|| {
                 let verifier = Verifier::new(provider.clone());
@@ -48,6 +53,7 @@ impl Trusting {
         };
         Ok(Self {
             inner,
+            named,
             provider: provider.clone(),
         })
     }
@@ -65,21 +71,26 @@ impl ServerCertVerifier for Trusting {
         let Some(inner) = &self.inner else {
             return Err(other(NoAuthorities));
         };
-        inner
-            .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
-            .map_err(|error| {
-                // The library says "unknown issuer", or that it is an authority and no server.
-                let of_unknown = matches!(
-                    &error,
-                    Error::InvalidCertificate(
-                        CertificateError::UnknownIssuer
-                            | CertificateError::BadSignature
-                            | CertificateError::Other(_)
-                    )
-                );
-                let itself = of_unknown && facts(end_entity).is_some_and(|facts| facts.self_signed);
-                if itself { other(SelfSigned) } else { error }
-            })
+        let checked =
+            inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        // The library says "unknown issuer", or that it is an authority and no server.
+        let Err(
+            error @ Error::InvalidCertificate(
+                CertificateError::UnknownIssuer
+                | CertificateError::BadSignature
+                | CertificateError::Other(_),
+            ),
+        ) = checked
+        else {
+            return checked;
+        };
+        match facts(end_entity) {
+            Some(facts) if self.named.iter().any(|named| named == end_entity) => {
+                itself_named(end_entity, &facts, server_name, now)
+            }
+            Some(facts) if facts.self_signed => Err(other(SelfSigned)),
+            _ => Err(error),
+        }
     }
 
     fn verify_tls12_signature(
@@ -107,6 +118,22 @@ impl ServerCertVerifier for Trusting {
             .signature_verification_algorithms
             .supported_schemes()
     }
+}
+
+/// A certificate that the config names as it is, and that may be an authority's at once, as those are
+/// that common tools make: trusted for the names in it, as long as it is valid. That its time has
+/// begun is known: the library looks at that before anything else (a test holds that).
+fn itself_named(
+    certificate: &CertificateDer<'_>,
+    facts: &Facts,
+    server_name: &ServerName<'_>,
+    now: UnixTime,
+) -> Result<ServerCertVerified, Error> {
+    if facts.expires_at < now.as_secs() {
+        return Err(CertificateError::Expired.into());
+    }
+    verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
+    Ok(ServerCertVerified::assertion())
 }
 
 /// Takes every certificate, for whom the config says `insecure`. The signatures of the handshake

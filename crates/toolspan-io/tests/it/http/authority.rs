@@ -80,6 +80,22 @@ impl Leaf {
         }
     }
 
+    /// The same as an authority at once, valid between the starts of two years: what
+    /// `openssl req -x509` makes.
+    pub(crate) fn by_itself_as_authority(name: &str, from: i32, until: i32) -> Self {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_before = date_time_ymd(from, 1, 1);
+        params.not_after = date_time_ymd(until, 1, 1);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        Self {
+            pem: certificate.pem(),
+            certificate: certificate.der().clone(),
+            key: key.serialize_der(),
+        }
+    }
+
     /// A server that shows this certificate; `clients` is who must have signed those of clients.
     pub(crate) fn acceptor(&self, clients: Option<&Authority>) -> TlsAcceptor {
         TlsAcceptor::from(Arc::new(self.config(clients)))

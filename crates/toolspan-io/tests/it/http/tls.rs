@@ -123,6 +123,36 @@ async fn a_certificate_that_signed_itself_is_trusted_when_it_is_named_as_authori
 }
 
 #[tokio::test]
+async fn one_that_is_an_authority_at_once_is_trusted_for_its_name_and_time_alone() {
+    let leaf = Leaf::by_itself_as_authority("localhost", 2020, 2090);
+    let server = server(&leaf, None).await;
+    let named = TlsSettings::default().with_ca(leaf.pem.clone());
+    let answer = get(&url(&server, "localhost"), named.clone()).await;
+    assert_eq!(answer.unwrap().status, 200);
+    let another = Leaf::by_itself_as_authority("localhost", 2020, 2090);
+    let cases = [
+        ("127.0.0.1", named, TlsProblem::WrongHost),
+        (
+            "localhost",
+            TlsSettings::default().with_ca(another.pem),
+            TlsProblem::SelfSigned,
+        ),
+    ];
+    for (host, tls, expected) in cases {
+        assert_eq!(problem(&url(&server, host), tls).await, expected);
+    }
+    for (from, until, expected) in [
+        (2000, 2001, TlsProblem::Expired),
+        (2090, 2091, TlsProblem::NotValidYet),
+    ] {
+        let leaf = Leaf::by_itself_as_authority("localhost", from, until);
+        let server = self::server(&leaf, None).await;
+        let tls = TlsSettings::default().with_ca(leaf.pem.clone());
+        assert_eq!(problem(&url(&server, "localhost"), tls).await, expected);
+    }
+}
+
+#[tokio::test]
 async fn insecure_takes_any_certificate_and_says_so_loudly() {
     let server = server(&Leaf::by_itself("elsewhere.test"), None).await;
     let url = url(&server, "localhost");
