@@ -163,6 +163,7 @@ fn what_cannot_be_connected_to_is_refused_with_its_place() {
         r#"{"url": "https://example.com", "auth": "${EMPTY}"}"#,
         r#"{"url": "https://example.com", "auth": "a", "headers": {"Authorization": "b"}}"#,
         r#"{"url": "https://example.com", "tls": {"ca": "missing.pem"}}"#,
+        r#"{"url": "https://example.com", "tls": {"ca": "/"}}"#,
         r#"{"url": "https://example.com", "tls": {"ca": ""}}"#,
         r#"{"url": "https://example.com", "tls": {"key": "toolspan.json"}}"#,
         r#"{"url": "https://example.com", "tls": {"insecure": "yes"}}"#,

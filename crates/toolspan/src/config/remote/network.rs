@@ -90,10 +90,11 @@ pub(super) fn read_tls(
 /// The path of a file that is there now.
 fn there(field: &Field<'_>, filling: &mut Filling<'_, '_>) -> Result<PathBuf, Problem> {
     let path = filling.path(field, "file")?;
-    if !path.is_file() {
-        return Err(field.problem("there is no such file"));
+    match path.metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(path),
+        Ok(_) => Err(field.problem("this is not a regular file, so it is not read")),
+        Err(_) => Err(field.problem("there is no such file")),
     }
-    Ok(path)
 }
 
 /// Reads a server's `proxy`: a URL, or `false` for none.

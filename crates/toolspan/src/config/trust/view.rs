@@ -249,7 +249,11 @@ impl View {
                 }
             }
             Value::String(text) => {
-                let shown = hidden::named(at.key, text);
+                let shown = match at.path.as_str() {
+                    // The name of a file.
+                    "tls.key" => hidden::plain(text),
+                    _ => hidden::named(at.key, text),
+                };
                 self.push(name, &format!("{} = ", at.path), shown);
             }
             other => self.lines.push(Line {
@@ -408,6 +412,22 @@ mod tests {
                 r#""a\u{202e}\n": ["k\"ey\n"] = "\u{7}""#,
             ]
         );
+    }
+
+    #[test]
+    fn the_file_of_a_key_is_no_secret() {
+        let config = json!({"mcpServers": {"a": {
+            "url": "https://h/", "tls": {"cert": "c.pem", "key": "k.pem"}, "key": "hunter2"}}});
+        assert_eq!(
+            lines(&config),
+            [
+                "a: connect: https://h/",
+                "a: tls.cert = c.pem",
+                "a: tls.key = k.pem",
+                "a: key = [redacted]",
+            ]
+        );
+        assert_eq!(View::of(&config).hidden, 1);
     }
 
     #[test]
