@@ -1,7 +1,7 @@
 //! Which texts does a config hold itself that must not be shown?
 //!
 //! A reference such as `${TOKEN}` is no secret, and it is shown: a person must see which of their
-//! variables goes where.
+//! variables goes where. That holds for `${TOKEN:-default}`, too, whose default may be a secret.
 
 use toolspan_core::guard::Redactor;
 use toolspan_core::guard::secret::names_a_secret;
@@ -48,7 +48,10 @@ pub(super) fn named(name: &str, value: &str) -> Shown {
 pub(super) fn secret(text: &str) -> Shown {
     let split = Split::of(text);
     if SCHEMES.contains(&split.rest.trim().to_ascii_lowercase().as_str()) {
-        return Shown::whole(text);
+        return Shown {
+            hides: split.has_default(|_| true),
+            text: split.veiled,
+        };
     }
     split.hidden(HIDDEN.to_owned(), true)
 }
@@ -63,7 +66,8 @@ pub(super) fn plain(text: &str) -> Shown {
     let split = Split::of(text);
     // What is left of `${USER}:${PASSWORD}@`.
     let rest = split.rest.replace("://:@", "://");
-    let hides = redactor.redact(&rest) != rest;
+    let is_seen = |reference: &Reference<'_>| redacted.contains(&reference.whole());
+    let hides = redactor.redact(&rest) != rest || split.has_default(|default| !is_seen(default));
     split.hidden(redacted.into_owned(), hides)
 }
 
@@ -85,11 +89,54 @@ pub(super) fn arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec
     shown
 }
 
-/// A text and the references in it that have no default: `${NAME}`.
+/// A text and the references in it.
 struct Split<'a> {
-    references: Vec<&'a str>,
+    references: Vec<Reference<'a>>,
     /// The text without them.
     rest: String,
+    /// The text with their defaults hidden.
+    veiled: String,
+}
+
+/// `${NAME}` or `${NAME:-default}`.
+struct Reference<'a> {
+    /// `NAME`, `env:NAME` or `input:id`.
+    name: &'a str,
+    default: Option<&'a str>,
+}
+
+impl<'a> Reference<'a> {
+    /// What stands in the braces, if it is a reference.
+    fn of(inside: &'a str) -> Option<Self> {
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
+        };
+        let bare = name
+            .strip_prefix("env:")
+            .or_else(|| name.strip_prefix("input:"))
+            .unwrap_or(name);
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        (!bare.is_empty() && bare.bytes().all(allowed)).then_some(Self { name, default })
+    }
+
+    /// As it is written.
+    fn whole(&self) -> String {
+        self.with_default(self.default)
+    }
+
+    /// With its default hidden.
+    fn veiled(&self) -> String {
+        let hidden = |default: &str| if default.is_empty() { "" } else { HIDDEN };
+        self.with_default(self.default.map(hidden))
+    }
+
+    fn with_default(&self, default: Option<&str>) -> String {
+        match default {
+            Some(default) => format!("${{{}:-{default}}}", self.name),
+            None => format!("${{{}}}", self.name),
+        }
+    }
 }
 
 impl<'a> Split<'a> {
@@ -97,49 +144,54 @@ impl<'a> Split<'a> {
         let mut split = Self {
             references: Vec::new(),
             rest: String::with_capacity(text.len()),
+            veiled: String::with_capacity(text.len()),
         };
         let mut ahead = text;
         while let Some((before, behind)) = ahead.split_once('$') {
-            split.rest.push_str(before);
-            ahead = match behind
+            split.push(before);
+            let braces = behind
                 .strip_prefix('{')
-                .and_then(|inside| inside.split_once('}'))
-            {
-                Some((name, after)) if is_reference(name) => {
-                    split.references.push(name);
+                .and_then(|inside| inside.split_once('}'));
+            let reference =
+                braces.and_then(|(inside, after)| Some((Reference::of(inside)?, after)));
+            ahead = match reference {
+                Some((reference, after)) => {
+                    split.veiled.push_str(&reference.veiled());
+                    split.references.push(reference);
                     after
                 }
-                _ => {
-                    split.rest.push('$');
+                None => {
+                    split.push("$");
                     // `$$` stands for one `$`, which begins nothing.
                     behind.strip_prefix('$').unwrap_or(behind)
                 }
             };
         }
-        split.rest.push_str(ahead);
+        split.push(ahead);
         split
+    }
+
+    fn push(&mut self, text: &str) {
+        self.rest.push_str(text);
+        self.veiled.push_str(text);
+    }
+
+    /// Whether one of these references has a default that says something.
+    fn has_default(&self, which: impl Fn(&Reference<'a>) -> bool) -> bool {
+        let speaks =
+            |reference: &&Reference<'a>| reference.default.is_some_and(|it| !it.is_empty());
+        self.references.iter().filter(speaks).any(which)
     }
 
     /// What is shown in place of the text, and which references are not seen in it any more.
     fn hidden(&self, mut text: String, hides: bool) -> Shown {
-        for name in &self.references {
-            let reference = format!("${{{name}}}");
-            if !text.contains(&reference) {
-                text.push_str(&format!(" with {reference}"));
+        for reference in &self.references {
+            if !text.contains(&reference.whole()) {
+                text.push_str(&format!(" with ${{{}}}", reference.name));
             }
         }
         Shown { text, hides }
     }
-}
-
-/// `NAME`, `env:NAME` or `input:id`, without a default.
-fn is_reference(reference: &str) -> bool {
-    let name = reference
-        .strip_prefix("env:")
-        .or_else(|| reference.strip_prefix("input:"))
-        .unwrap_or(reference);
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    !name.is_empty() && name.bytes().all(allowed)
 }
 
 #[cfg(test)]
@@ -162,9 +214,14 @@ mod tests {
             ("Bearer ${input:key}", "Bearer ${input:key}"),
             ("Bearer hunter2", "![redacted]"),
             ("x${TOKEN}", "![redacted] with ${TOKEN}"),
-            ("${TOKEN:-hunter2}", "![redacted]"),
+            ("${TOKEN:-hunter2}", "!${TOKEN:-[redacted]}"),
+            ("${TOKEN:-}", "${TOKEN:-}"),
+            ("Bearer ${TOKEN:-none}", "!Bearer ${TOKEN:-[redacted]}"),
+            ("${ONE:-}${TWO:-2}", "!${ONE:-}${TWO:-[redacted]}"),
+            ("x${ONE:-1}${TWO}", "![redacted] with ${ONE} with ${TWO}"),
             ("$${TOKEN}", "![redacted]"),
-            ("${env:TOKEN:-hunter2}", "![redacted]"),
+            ("$$${TOKEN}", "![redacted] with ${TOKEN}"),
+            ("${env:TOKEN:-hunter2}", "!${env:TOKEN:-[redacted]}"),
             ("${TOKEN", "![redacted]"),
             ("${hunter2!}", "![redacted]"),
         ] {
@@ -182,6 +239,11 @@ mod tests {
                 "https://h/?token=${T}",
                 "https://h/?token=[redacted] with ${T}",
                 false,
+            ),
+            (
+                "https://h/?token=${T:-t}&page=${P:-2}",
+                "https://h/?token=[redacted]&page=${P:-2} with ${T}",
+                true,
             ),
             (
                 "https://${U}:${P}@h/${X}",
