@@ -46,7 +46,7 @@ pub(super) fn failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError 
 fn connect_failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
     if let Some(error) = find::<LookupError>(error) {
         return match error {
-            LookupError::Failed(error) => error.clone(),
+            LookupError::Failed(error) => lookup_failure(error, exchange),
             LookupError::Refused(reason) => HttpError::Refused {
                 target: shown::address(&exchange.url),
                 reason: reason.clone(),
@@ -89,6 +89,21 @@ fn connect_failure(error: &reqwest::Error, exchange: &Exchange) -> HttpError {
     HttpError::Connect {
         target,
         reason: connect_reason(error, exchange),
+    }
+}
+
+/// A name that was not found is that of the URL or that of the proxy.
+fn lookup_failure(error: &HttpError, exchange: &Exchange) -> HttpError {
+    let of_url = exchange.url.host_str().map(shown::host);
+    match (error, &exchange.proxy) {
+        (HttpError::Dns { host, .. }, Some(proxy)) if of_url.as_ref() != Some(host) => {
+            HttpError::Proxy {
+                target: shown::site(&exchange.url),
+                proxy: proxy.clone(),
+                reason: error.to_string(),
+            }
+        }
+        _ => error.clone(),
     }
 }
 

@@ -271,6 +271,27 @@ async fn a_proxy_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
+async fn a_name_that_is_not_found_is_that_of_the_proxy_or_of_the_server() {
+    for (proxy, wanted) in [
+        (
+            "http://proxy.test:3128",
+            "no connection to https://site.test through the proxy http://proxy.test:3128: the name \
+             \"proxy.test\" was not resolved: no such name; check its spelling and the network",
+        ),
+        (
+            "socks5://127.0.0.1:1",
+            "the name \"site.test\" was not resolved: no such name; check its spelling and the \
+             network",
+        ),
+    ] {
+        let client = HttpClient::new(settings(proxy, Names::new().shared())).unwrap();
+        let error = client.send(get("https://site.test/")).await.unwrap_err();
+        assert_eq!(error.to_string(), wanted);
+        assert!(!error.was_sent());
+    }
+}
+
+#[tokio::test]
 async fn behind_a_proxy_the_certificate_of_the_server_is_checked_all_the_same() {
     let (proxy, _told) = proxy(&Authority::new(), "site.test", ok).await;
     let settings = settings(&format!("http://{}", proxy.address), Names::new().shared());
