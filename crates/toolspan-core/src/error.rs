@@ -28,7 +28,7 @@ pub enum ErrorKind {
     ResponseTooLarge,
     /// The server refused the credentials, or there are none.
     Auth,
-    /// Too many calls at once; this one was not sent.
+    /// Too many calls at once: this one was not sent, or the server turned it away.
     Overloaded,
     /// No tool has this name, or several have it.
     ToolNotFound,

@@ -137,6 +137,9 @@ impl Refusal {
         let message = format!("the server has too much to do ({})", self.said());
         let error = self.placed(Error::new(ErrorKind::Overloaded, Phase::Call, message));
         match self.wait {
+            Some(wait) if wait.is_zero() => error
+                .with_retry_after(wait)
+                .with_hint("call again: the server says that it takes calls now"),
             Some(wait) => error
                 .with_retry_after(wait)
                 .with_hint(format!("call again in {wait:?}: the server asks for that")),
