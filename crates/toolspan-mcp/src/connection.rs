@@ -285,8 +285,10 @@ impl Connection {
         );
         if let Way::Posted(posts) = &self.shared.way {
             tasks = posts.take_tasks();
+            // First of all that calls are given up: the good-bye ends what they belong to.
+            posts.let_notices_arrive(limit / 4).await;
         }
-        // Half of it is left for the rest of the end.
+        // A quarter of it is left for the rest of the end.
         let _ = tokio::time::timeout(limit / 2, self.shared.way.say_good_bye()).await;
         let _ = tokio::time::timeout(TASKS_END, tasks.shutdown()).await;
     }
@@ -296,6 +298,9 @@ impl Drop for Connection {
     /// Hands the process over to the reaper; waits for nothing.
     fn drop(&mut self) {
         self.begin_close(EndPolicy::default().eof_grace * 5 / 2);
+        if let Way::Posted(posts) = &self.shared.way {
+            posts.drop_notices();
+        }
     }
 }
 

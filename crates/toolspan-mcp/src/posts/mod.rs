@@ -93,6 +93,8 @@ pub(crate) struct Posts {
     /// Everything that runs for this way. Held to add and to take out only. Tasks hold the way, so
     /// that it is their owner, the connection, who must end them.
     tasks: Mutex<JoinSet<()>>,
+    /// Notices on their way, such as that a call is given up. The end lets them arrive first.
+    telling: Mutex<JoinSet<()>>,
     /// Set with the end: nothing is begun any more.
     is_closed: AtomicBool,
     /// Answers to requests of the server that are under way.
@@ -124,6 +126,7 @@ impl Posts {
             notes: Notes::default(),
             home: Handle::current(),
             tasks: Mutex::default(),
+            telling: Mutex::default(),
             is_closed: AtomicBool::new(false),
             answers: Arc::new(Semaphore::new(MOST_ANSWERS)),
             notices: Arc::new(Semaphore::new(MOST_NOTICES)),
@@ -131,15 +134,17 @@ impl Posts {
         })
     }
 
-    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// Runs a task that ends with the way. After the end it is dropped at once.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Option<AbortHandle> {
-        let mut tasks = self.tasks();
+        self.spawn_in(&self.tasks, task)
+    }
+
+    fn spawn_in(
+        &self,
+        tasks: &Mutex<JoinSet<()>>,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<AbortHandle> {
+        let mut tasks = lock(tasks);
         if self.is_closed.load(Ordering::Acquire) {
             return None;
         }
@@ -157,16 +162,30 @@ impl Posts {
         });
     }
 
-    /// What is left of the way is ended, at once; the good-bye is another step.
+    /// What is left of the way is ended, at once, but for notices; the good-bye is another step.
     pub(crate) fn begin_close(&self) {
-        let mut tasks = self.tasks();
+        // Held together, so that nothing is begun in between.
+        let (mut tasks, _telling) = (lock(&self.tasks), lock(&self.telling));
         self.is_closed.store(true, Ordering::Release);
         tasks.abort_all();
     }
 
     /// The tasks, once they are to end: whoever closes waits for them.
     pub(crate) fn take_tasks(&self) -> JoinSet<()> {
-        std::mem::take(&mut *self.tasks())
+        std::mem::take(&mut *lock(&self.tasks))
+    }
+
+    /// Waits until the notices that are on their way have been taken, for `limit` at most; those that
+    /// have not are given up.
+    pub(crate) async fn let_notices_arrive(&self, limit: Duration) {
+        let mut telling = std::mem::take(&mut *lock(&self.telling));
+        let arrived = async { while telling.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(limit, arrived).await;
+    }
+
+    /// Gives up the notices that are on their way.
+    pub(crate) fn drop_notices(&self) {
+        lock(&self.telling).abort_all();
     }
 
     /// How the server answered `initialize`.
@@ -231,6 +250,12 @@ enum Unfit {
     TooLarge,
     /// The server does not keep to the protocol.
     Server(Error),
+}
+
+fn lock(tasks: &Mutex<JoinSet<()>>) -> MutexGuard<'_, JoinSet<()>> {
+    tasks
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Ends the waiting calls when the runtime of the way is gone.

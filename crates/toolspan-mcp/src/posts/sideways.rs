@@ -40,14 +40,18 @@ impl Posts {
     /// takes none would not take this one.
     pub(crate) fn notify(self: &Arc<Self>, frame: Vec<u8>) {
         if let Ok(place) = Arc::clone(&self.notices).try_acquire_owned() {
-            self.tell_aside(frame, place);
+            let task = self.telling_aside(frame, place);
+            self.spawn_in(&self.telling, task);
         }
     }
 
     /// Answers a request of the server. When too many answers are under way there is none.
     pub(super) fn answer(self: &Arc<Self>, frame: Vec<u8>) {
         match Arc::clone(&self.answers).try_acquire_owned() {
-            Ok(place) => self.tell_aside(frame, place),
+            Ok(place) => {
+                let task = self.telling_aside(frame, place);
+                self.spawn(task);
+            }
             Err(_) => {
                 let unanswered = &self.link.counters.unanswered;
                 unanswered.fetch_add(1, Ordering::Relaxed);
@@ -55,15 +59,19 @@ impl Posts {
         }
     }
 
-    fn tell_aside(self: &Arc<Self>, frame: Vec<u8>, place: tokio::sync::OwnedSemaphorePermit) {
+    fn telling_aside(
+        self: &Arc<Self>,
+        frame: Vec<u8>,
+        place: tokio::sync::OwnedSemaphorePermit,
+    ) -> impl Future<Output = ()> + Send + use<> {
         let posts = Arc::clone(self);
         let headers = self.session.live().headers.clone();
-        self.spawn(async move {
+        async move {
             if posts.tell(frame, headers).await.is_err() {
                 posts.notes.refused.fetch_add(1, Ordering::Relaxed);
             }
             drop(place);
-        });
+        }
     }
 
     /// Ends the session at the server (MCP 2025-11-25, "Session Management"). A server may refuse

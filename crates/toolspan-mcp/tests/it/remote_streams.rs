@@ -238,6 +238,31 @@ async fn a_call_that_is_given_up_ends_its_stream_and_the_server_is_told() {
     }
 }
 
+#[tokio::test]
+async fn closing_lets_the_server_know_first_that_a_call_is_given_up() {
+    let (tools, mut peer) = connected().await;
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let options = CallOptions::default().with_cancel(cancel.clone());
+    let end = async {
+        let error = tools.echo_with("given up", options).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        tools.toolbox.close().await;
+    };
+    let serve = async {
+        let call = peer.expect("tools/call").await;
+        let id = call.body["id"].clone();
+        let _events = call.stream().await;
+        cancel.cancel();
+        let told = peer.expect("notifications/cancelled").await;
+        assert_eq!(told.body["params"]["requestId"], id);
+        told.status("202 Accepted").await;
+        let farewell = peer.next_post().await;
+        assert_eq!(farewell.method, "DELETE");
+        farewell.status("200 OK").await;
+    };
+    tokio::join!(end, serve);
+}
+
 /// Looks every name up as this machine, one look-up for each permit.
 struct Held(Arc<Semaphore>);
 
