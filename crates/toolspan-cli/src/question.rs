@@ -14,6 +14,8 @@ use crate::output::{Output, Style};
 const LONGEST: usize = 200;
 /// Options of an input that are listed.
 const MOST_LISTED: usize = 40;
+/// How often an input with options is asked for, until an answer is one of them.
+const TRIES: usize = 3;
 
 /// Asks on the terminal, if there is one to ask and to be answered on.
 pub(crate) struct Questions<'a> {
@@ -97,21 +99,30 @@ impl AskInput for Questions<'_> {
         if !self.is_answered() {
             return None;
         }
-        let line = self.line(input.password, || self.show(input))?;
-        let line = line.trim_end_matches(['\r', '\n']);
-        Some(Secret::new(chosen(line, input)))
+        for _ in 0..TRIES {
+            let line = self.line(input.password, || self.show(input))?;
+            let line = line.trim_end_matches(['\r', '\n']);
+            if let Some(value) = chosen(line, input) {
+                return Some(Secret::new(value));
+            }
+            self.output.warn("this is none of the list");
+        }
+        None
     }
 }
 
-/// The value that a line means: one of the options by its number or label, or the line itself.
-fn chosen(line: &str, input: &Input) -> String {
-    let number: Option<usize> = line.trim().parse().ok();
-    let by_number = number.and_then(|number| input.options.get(number.checked_sub(1)?));
-    let by_label = input.options.iter().find(|option| option.label == line);
-    match by_label.or(by_number) {
-        Some(option) => option.value.clone(),
-        None => line.to_owned(),
+/// The value that a line means: the line itself, or where there are options one of them by its
+/// number, label or value. An empty line stands for the default.
+fn chosen(line: &str, input: &Input) -> Option<String> {
+    if input.options.is_empty() || line.is_empty() {
+        return Some(line.to_owned());
     }
+    let number: Option<usize> = line.trim().parse().ok();
+    let by_number = || input.options.get(number?.checked_sub(1)?);
+    let by_name = input.options.iter().find(|it| it.label == line);
+    let by_value = || input.options.iter().find(|it| it.value == line);
+    let option = by_name.or_else(by_value).or_else(by_number)?;
+    Some(option.value.clone())
 }
 
 #[cfg(unix)]

@@ -13,7 +13,7 @@ use crate::args::Doctor;
 use crate::exit::Code;
 use crate::output::progress::Activity;
 use crate::output::table::cut;
-use crate::output::{Output, Style, human, json};
+use crate::output::{Output, Style, human, json, next_step};
 use crate::session::Session;
 
 /// Last lines of a server's standard error that are shown.
@@ -150,25 +150,10 @@ fn print(output: &Output, toolbox: &str, diagnosis: &Diagnosis) {
         .steps
         .iter()
         .filter_map(|step| step.result.as_ref().err());
-    if let Some(hint) = failed.find_map(next) {
+    if let Some(hint) = failed.find_map(next_step::after) {
         let label = output.paint(Style::Hint, "next");
-        output.line(&format!("  {label}   {}", sanitise::one_line(hint, 500)));
+        output.line(&format!("  {label}   {}", sanitise::one_line(&hint, 500)));
     }
-}
-
-/// The next step after a failure: its own hint, or what helps with its kind.
-fn next(error: &Error) -> Option<&str> {
-    let of_kind = match (error.http_status(), error.kind(), error.phase()) {
-        (Some(500..=599), ..) => Some("look at the server's own log: the fault is on its side"),
-        (Some(200..=299), ErrorKind::Protocol, _) => {
-            Some("check the URL: what answers there is no MCP server, or a page in front of one")
-        }
-        (None, ErrorKind::Timeout, Phase::Handshake) => {
-            Some("find out what the server waits for, or raise timeouts.connect")
-        }
-        _ => None,
-    };
-    error.hint().or(of_kind)
 }
 
 /// The listed tools that cannot be called, and why.

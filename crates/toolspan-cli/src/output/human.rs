@@ -3,7 +3,7 @@
 use toolspan::guard::sanitise;
 use toolspan::{Error, ErrorKind, Outcome, Phase};
 
-use super::{Output, Style};
+use super::{Output, Style, next_step};
 
 /// Lines of a server's standard error that are shown with an error.
 const STDERR_LINES: usize = 10;
@@ -32,9 +32,9 @@ pub(crate) fn error(output: &Output, error: &Error) {
             output.error_line(&format!("    {line}"));
         }
     }
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = next_step::after(error) {
         let label = output.paint_error(Style::Hint, "hint:");
-        output.error_line(&format!("{label} {}", clean(hint).join(" ")));
+        output.error_line(&format!("{label} {}", clean(&hint).join(" ")));
     }
 }
 

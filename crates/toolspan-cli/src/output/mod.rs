@@ -10,6 +10,7 @@
 mod door;
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod next_step;
 pub(crate) mod observation;
 pub(crate) mod progress;
 pub(crate) mod report;

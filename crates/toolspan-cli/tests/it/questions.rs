@@ -130,6 +130,19 @@ fn the_answers_reach_the_server_and_an_empty_one_is_the_default() {
 }
 
 #[test]
+fn an_answer_that_is_none_of_the_options_is_asked_for_again() {
+    let answers: [&[u8]; 3] = [b"typed\n", b"mars\n", b"us\n"];
+    let talk = on_a_terminal(&project(), &["config", "show"], &answers);
+    let again = talk
+        .seen
+        .replace('\r', "")
+        .matches("warning: this is none of the list\n  1  eu\n  2  us\n")
+        .count();
+    assert_eq!((talk.code, again), (Some(0), 1), "{}", talk.seen);
+    assert!(talk.stdout.contains("\"ZONE\": \"us\""), "{}", talk.stdout);
+}
+
+#[test]
 fn ctrl_c_ends_the_program_and_leaves_the_terminal_as_it_was() {
     let arguments = ["tools"];
     let talk = on_a_terminal(&project(), &arguments, &[b"half\x03"]);
