@@ -47,22 +47,28 @@ const SECRET_WORDS: &[&str] = &[
     "access_key",
     "accesskey",
     "signature",
+    "bearer",
+    "jwt",
 ];
 
-/// Whether a name says that its value is a secret: it contains a word such as `token`, or ends in
-/// `key`. Case does not matter.
+/// Last words of such names: `key`, `DB_PASS`, `github-pat`.
+const SECRET_ENDINGS: &[&str] = &["key", "pass", "pat"];
+
+/// Whether a name says that its value is a secret: it contains a word such as `token`, or its
+/// last word is one such as `key`. Case does not matter.
 ///
 /// ```
 /// use toolspan_core::guard::secret::names_a_secret;
 /// assert!(names_a_secret("GITHUB_TOKEN"));
 /// assert!(names_a_secret("x-api-key"));
+/// assert!(names_a_secret("DB_PASS"));
 /// assert!(!names_a_secret("timezone"));
+/// assert!(!names_a_secret("path"));
 /// ```
 pub fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name == "key"
-        || name.ends_with("_key")
-        || name.ends_with("-key")
-        || name == "auth"
+    let last = name.rsplit(['_', '-']).next().unwrap_or_default();
+    name == "auth"
+        || SECRET_ENDINGS.contains(&last)
         || SECRET_WORDS.iter().any(|word| name.contains(word))
 }
