@@ -158,7 +158,7 @@ pub(super) const TOP_OTHERS: &[OtherKey] = &[
     hinted(
         "mcp",
         OTHER_HOST,
-        "servers in it are not read; move them to \"mcpServers\"",
+        "neither servers in it nor which ones it allows are read; move servers to \"mcpServers\"",
     ),
     noted("globalShortcut"),
     noted("preferences"),

@@ -15,6 +15,10 @@ use super::problem::{Problem, member_path, quoted};
 /// Deepest nesting of arrays and objects in a config.
 pub(super) const DEEPEST: usize = 64;
 
+/// What to do with a file of the one other program that writes TOML.
+const TOML: Option<&str> =
+    Some("`toolspan config import codex --from FILE` adds the servers of Codex to a config");
+
 /// What is said about a config deeper than [`DEEPEST`].
 pub(super) fn too_deep() -> Problem {
     Problem::new(format!(
@@ -116,12 +120,20 @@ impl<'a> Source<'a> {
     }
 
     fn syntax(&self, error: &ParseError) -> Problem {
-        let (message, hint) = wording(error.kind());
+        let (message, hint) = match self.is_toml() {
+            true => ("this is TOML, and a config is JSON", TOML),
+            false => wording(error.kind()),
+        };
         let problem = self.problem(error.range().start, "", message);
         match hint {
             Some(hint) => problem.with_hint(hint),
             None => problem,
         }
+    }
+
+    fn is_toml(&self) -> bool {
+        let extension = self.file.and_then(Path::extension);
+        extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
     }
 
     /// Refuses an object that has a key twice. Recursion ends at [`DEEPEST`].

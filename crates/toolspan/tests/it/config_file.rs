@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toolspan::config::{Environment, Found, Origin, Resolved, find};
 use toolspan_core::{ErrorKind, Phase};
 
-use crate::config_case::{Case, FILE, report, resolved, server};
+use crate::config_case::{Case, FILE, report, resolved, server, write_own};
 
 /// C1: what is in a file that is empty, odd or broken.
 #[test]
@@ -83,6 +83,21 @@ fn each_odd_text_is_read_or_refused_with_its_place() {
 }
 
 /// C13: which one of two counts would depend on the reader.
+#[test]
+fn a_file_of_toml_is_told_how_it_is_taken_over() {
+    let case = Case::empty(&[]);
+    let file = case.folder().join("config.toml");
+    write_own(&file, "[mcp_servers.time]\ncommand = \"a\"\n");
+    let error = Resolved::from_file(&file, case.environment()).expect_err("TOML");
+    let message = error.message();
+    assert!(
+        message.ends_with(": this is TOML, and a config is JSON"),
+        "{message}"
+    );
+    let hint = error.hint().expect("a next step");
+    assert!(hint.contains("toolspan config import codex"), "{hint}");
+}
+
 #[test]
 fn a_key_that_stands_twice_in_one_object_is_an_error_with_both_lines() {
     let mut all = String::new();

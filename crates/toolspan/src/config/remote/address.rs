@@ -31,6 +31,8 @@ pub(in crate::config) enum AddressFault {
     Blank,
     #[error("this is not a URL")]
     NotAUrl,
+    #[error("this is not a URL: {0}")]
+    Malformed(url::ParseError),
     #[error("servers are reached over http and https, not {}", quoted(.0))]
     Scheme(String),
     #[error("there is a user name or a password in the URL, where it would be shown")]
@@ -41,9 +43,12 @@ impl AddressFault {
     /// What to do about it.
     pub(in crate::config) fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NotAUrl | Self::Empty => Some("write it as in https://example.com/mcp"),
+            Self::Empty => Some("write it as in https://example.com/mcp"),
+            Self::NotAUrl => {
+                Some("begin it with http:// or https://, as in https://example.com/mcp")
+            }
             Self::UserInfo => Some("put it into \"headers\": {\"Authorization\": \"…\"}"),
-            Self::TooLong | Self::Blank | Self::Scheme(_) => None,
+            Self::TooLong | Self::Blank | Self::Malformed(_) | Self::Scheme(_) => None,
         }
     }
 }
@@ -61,7 +66,10 @@ pub(in crate::config) fn parse(text: &str) -> Result<Url, AddressFault> {
     if text.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
         return Err(AddressFault::Blank);
     }
-    let mut url = Url::parse(text).map_err(|_| AddressFault::NotAUrl)?;
+    let mut url = Url::parse(text).map_err(|error| match text.contains("://") {
+        true => AddressFault::Malformed(error),
+        false => AddressFault::NotAUrl,
+    })?;
     if !matches!(url.scheme(), "http" | "https") {
         // `localhost:8080/mcp` has a scheme of its own, too.
         return Err(match text.contains("://") {
@@ -145,8 +153,14 @@ mod tests {
             ("example.com/mcp", AddressFault::NotAUrl),
             ("localhost:8080/mcp", AddressFault::NotAUrl),
             ("/mcp", AddressFault::NotAUrl),
-            ("https://", AddressFault::NotAUrl),
-            ("https://:99999/", AddressFault::NotAUrl),
+            (
+                "https://",
+                AddressFault::Malformed(url::ParseError::EmptyHost),
+            ),
+            (
+                "https://example.com:99999/",
+                AddressFault::Malformed(url::ParseError::InvalidPort),
+            ),
             ("ws://example.com", AddressFault::Scheme("ws".into())),
             ("unix:///run/mcp.sock", AddressFault::Scheme("unix".into())),
             ("https://me@example.com", AddressFault::UserInfo),
