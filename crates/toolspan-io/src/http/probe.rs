@@ -45,6 +45,12 @@ impl HttpClient {
     /// Goes the way to a URL that the user wrote, up to and without HTTP: the name, the connection,
     /// the TLS handshake. Through a proxy the way ends at the proxy, which the first step says.
     pub async fn probe(&self, url: &Url) -> Vec<ProbeStep> {
+        self.probe_within(url, Duration::MAX).await
+    }
+
+    /// The same, where the connection has a third of a limit and the handshake the rest, if that is
+    /// less than their own: whoever waits no longer still learns which of them did not end.
+    pub async fn probe_within(&self, url: &Url, limit: Duration) -> Vec<ProbeStep> {
         let mut steps = Vec::new();
         let started = Instant::now();
         if let Err(error) = policy::judge(url, UrlSource::Written, &self.settings().base) {
@@ -63,12 +69,13 @@ impl HttpClient {
         let Some(addresses) = self.look_up(nearest, &mut steps).await else {
             return steps;
         };
-        let Some(stream) = self.connect(nearest, &addresses, &mut steps).await else {
+        let connect = self.connect(nearest, &addresses, limit / 3);
+        let Some(stream) = connect.await.told(&mut steps) else {
             return steps;
         };
         if nearest.scheme() == "https" {
             let started = Instant::now();
-            let result = self.shake_hands(nearest, stream).await;
+            let result = self.shake_hands(nearest, stream, limit / 3 * 2).await;
             push(&mut steps, "tls", started, result);
         }
         steps
@@ -102,12 +109,7 @@ impl HttpClient {
         }
     }
 
-    async fn connect(
-        &self,
-        url: &Url,
-        addresses: &[IpAddr],
-        steps: &mut Vec<ProbeStep>,
-    ) -> Option<TcpStream> {
+    async fn connect(&self, url: &Url, addresses: &[IpAddr], limit: Duration) -> Connected {
         let started = Instant::now();
         let port = url.port_or_known_default().unwrap_or(1080);
         let sockets: Vec<SocketAddr> = addresses
@@ -115,27 +117,22 @@ impl HttpClient {
             .take(TRIED)
             .map(|address| SocketAddr::new(*address, port))
             .collect();
-        let limit = self.settings().connect;
+        let limit = limit.min(self.settings().connect);
         let reason = match timeout(limit, TcpStream::connect(sockets.as_slice())).await {
-            Ok(Ok(stream)) => {
-                let peer = stream.peer_addr().map(|peer| peer.to_string());
-                push(steps, "tcp", started, Ok(peer.unwrap_or_default()));
-                return Some(stream);
-            }
+            Ok(Ok(stream)) => return Connected(started, Ok(stream)),
             Ok(Err(error)) => connect_words(error.kind()).map_or(error.to_string(), str::to_owned),
             Err(_) => format!("none within {} s", limit.as_secs_f64()),
         };
         let target = shown::site(url);
-        push(
-            steps,
-            "tcp",
-            started,
-            Err(HttpError::Connect { target, reason }),
-        );
-        None
+        Connected(started, Err(HttpError::Connect { target, reason }))
     }
 
-    async fn shake_hands(&self, url: &Url, stream: TcpStream) -> Result<String, HttpError> {
+    async fn shake_hands(
+        &self,
+        url: &Url,
+        stream: TcpStream,
+        limit: Duration,
+    ) -> Result<String, HttpError> {
         let failed = |problem| HttpError::Tls {
             target: shown::site(url),
             problem,
@@ -147,11 +144,32 @@ impl HttpClient {
             .to_owned();
         let name = ServerName::try_from(bare).map_err(|_| failed(TlsProblem::WrongHost))?;
         let connector = TlsConnector::from(Arc::new(self.tls().clone()));
-        let limit = self.settings().tls_handshake;
+        let limit = limit.min(self.settings().tls_handshake);
         match timeout(limit, connector.connect(name, stream)).await {
             Err(_) => Err(failed(TlsProblem::Slow { after: limit })),
             Ok(Err(error)) => Err(failed(handshake_problem(&error))),
             Ok(Ok(stream)) => Ok(describe(&stream)),
+        }
+    }
+}
+
+/// When a connection was begun, and what became of it.
+struct Connected(Instant, Result<TcpStream, HttpError>);
+
+impl Connected {
+    /// The connection, once it is among the steps.
+    fn told(self, steps: &mut Vec<ProbeStep>) -> Option<TcpStream> {
+        let Self(started, result) = self;
+        let peer = |stream: &TcpStream| stream.peer_addr().map(|peer| peer.to_string());
+        match result {
+            Ok(stream) => {
+                push(steps, "tcp", started, Ok(peer(&stream).unwrap_or_default()));
+                Some(stream)
+            }
+            Err(error) => {
+                push(steps, "tcp", started, Err(error));
+                None
+            }
         }
     }
 }

@@ -145,7 +145,9 @@ impl Supervisor {
         let Transport::Remote(server) = &self.server.transport else {
             return Vec::new();
         };
-        let steps = server.client().probe(server.url()).await;
+        // Less than the host waits, so that the steps are told when it ends.
+        let limit = self.server.timeouts.connect / 10 * 9;
+        let steps = server.client().probe_within(server.url(), limit).await;
         let step = |step: toolspan_io::http::ProbeStep| {
             let error = |error| crate::posts::fault_of(&error, self.server.limits.message_bytes);
             let what = match step.what {

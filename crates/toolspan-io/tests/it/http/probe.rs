@@ -158,6 +158,28 @@ async fn a_silent_resolver_and_a_silent_handshake_end_at_their_limits() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_waits_no_longer_still_learns_what_did_not_end() {
+    let server = Server::start(|stream, _| async move {
+        std::future::pending::<()>().await;
+        drop(stream);
+    })
+    .await;
+    let port = server.address.port();
+    let settings = settings(&format!("https://127.0.0.1:{port}/"));
+    let url = settings.base.clone();
+    let client = HttpClient::new(settings).unwrap();
+    let steps = client.probe_within(&url, Duration::from_secs(3)).await;
+    assert_eq!(
+        lines(&steps, port),
+        [
+            "tcp: 127.0.0.1:PORT",
+            "tls: FAILED no TLS connection to https://127.0.0.1:PORT: the handshake did not end \
+             within 2 s"
+        ]
+    );
+}
+
 #[tokio::test]
 async fn a_url_with_credentials_is_refused_before_any_step() {
     let steps = probe(settings("https://me:hidden@site.test/")).await;
