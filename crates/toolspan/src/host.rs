@@ -59,6 +59,17 @@ pub(crate) struct Shared {
     ended: CancellationToken,
 }
 
+/// Names the toolboxes.
+impl std::fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<_> = self.status().into_iter().map(|it| it.toolbox).collect();
+        formatter
+            .debug_struct("Host")
+            .field("toolboxes", &names)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Host {
     /// Begins to put a host together.
     pub fn builder() -> HostBuilder {

@@ -34,6 +34,13 @@ pub struct Host {
     home: Home,
 }
 
+/// As that of the [`Host`](crate::Host) behind it.
+impl std::fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.host.fmt(formatter)
+    }
+}
+
 impl Host {
     /// Begins to put a host together. [`Host::connect_builder`] ends it; the builder's own `connect`
     /// is the asynchronous one.

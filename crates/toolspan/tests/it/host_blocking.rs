@@ -133,6 +133,7 @@ fn a_model_call_and_the_status_work_without_a_runtime() {
     assert_eq!(host.run(&call).unwrap().text(), "x");
     assert_eq!(host.status()[0].state.as_str(), "ready");
     assert_eq!(host.snapshot().tools().len(), 1);
+    assert_eq!(format!("{host:?}"), "Host { toolboxes: [\"box\"], .. }");
     host.close().unwrap();
     assert_eq!(
         host.call("echo", json!({"text": "x"})).unwrap_err().kind(),
