@@ -43,7 +43,10 @@ impl Post {
 
 impl Client for Post {
     async fn call(&self) -> Result<(), Failure> {
-        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+        let request = self
+            .client
+            .post(self.url.clone())
+            .headers(self.headers.clone());
         let response = request.body(self.body.clone()).send().await?;
         let reply = response.bytes().await?;
         if reply == self.reply {
