@@ -175,6 +175,10 @@ fn welcome(output: &Output) -> Result<Code> {
             "list the tools of a server",
         ),
         (
+            "toolspan --url https://example.com/mcp tools",
+            "the same of a server over HTTP",
+        ),
+        (
             "toolspan --config toolspan.json tools",
             "list the tools of a config's servers",
         ),
