@@ -6,6 +6,7 @@
 
 mod args;
 mod command;
+mod concern;
 mod demo;
 mod exit;
 mod interrupt;

@@ -10,6 +10,7 @@ use toolspan::toolbox::ToolBoxState;
 use toolspan::{CallOptions, Error, ErrorKind, Host, Phase, Result, Services, ToolboxStatus};
 
 use crate::args::Global;
+use crate::concern;
 use crate::exit::Code;
 use crate::interrupt::Interrupt;
 use crate::output::progress::Activity;
@@ -108,6 +109,15 @@ impl Session {
         &self,
         work: impl AsyncFnOnce(&Host) -> Result<T>,
     ) -> Result<T> {
+        self.with_host_for(None, work).await
+    }
+
+    /// The same for one tool: what is odd about the servers that its full name rules out is not said.
+    pub(crate) async fn with_host_for<T>(
+        &self,
+        tool: Option<&str>,
+        work: impl AsyncFnOnce(&Host) -> Result<T>,
+    ) -> Result<T> {
         let environment = Environment::capture();
         let mut config = self.read(&environment, Purpose::Start)?;
         if let Some(timeout) = self.global.timeout {
@@ -125,8 +135,11 @@ impl Session {
                 within(&mut toolbox.timeouts.list, default.list);
             }
         }
+        let others = tool.map_or_else(Vec::new, |tool| concern::others(&config, tool));
         for problem in config.warnings.iter().chain(config.problems()) {
-            self.output.warn(&problem.to_string());
+            if !concern::is_of(problem, &others) {
+                self.output.warn(&problem.to_string());
+            }
         }
         let listener = Arc::new(Listener(Arc::clone(&self.output)));
         let builder = Host::builder()

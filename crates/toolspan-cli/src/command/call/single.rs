@@ -26,7 +26,7 @@ pub(super) async fn run(
     arguments::check(&call.arguments)?;
     let whole = call.args.as_deref().map(input::json).transpose()?;
     session
-        .with_host(async |host| {
+        .with_host_for(Some(tool), async |host| {
             let tool = find(session, host, tool).await?;
             let arguments = arguments::build(whole, &call.arguments, &tool.definition.input)?;
             match once(session, host, &tool, arguments).await {
