@@ -36,6 +36,7 @@ impl Engine {
             limits: toolspan_core::guard::Limits::default(),
             next_id: Arc::new(AtomicU64::new(1)),
             listener: Arc::new(Deaf),
+            credentials: toolspan_core::guard::Redactor::default(),
         };
         let connection = match transport.open()? {
             Door::Pipe(pipe) => Connection::open(pipe, setup),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::task::{AbortHandle, JoinSet};
-use toolspan_core::{Context, Error, Outcome, Result};
+use toolspan_core::guard::Redactor;
+use toolspan_core::{Context, Error, Outcome, Progress, Result};
 use toolspan_io::process::{EndPolicy, Process};
 
 use crate::core::counters::Counters;
@@ -33,12 +34,21 @@ pub(crate) struct Shared {
     dialect: OnceLock<Dialect>,
     /// Set once the owner asked for the end, so that the end is not called a fault.
     pub(crate) closing: AtomicBool,
+    /// What must not appear in reports of progress.
+    credentials: Redactor,
 }
 
 impl Shared {
+    fn mask(&self, progress: &mut Progress) {
+        if let Some(message) = &mut progress.message {
+            *message = self.credentials.redact(message).into_owned();
+        }
+    }
+
     fn new(link: &Link, way: Way) -> Arc<Self> {
         Arc::new(Self {
             pending: Arc::clone(&link.pending),
+            credentials: link.credentials.clone(),
             way,
             counters: Arc::clone(&link.counters),
             next_id: Arc::clone(&link.next_id),
@@ -393,8 +403,9 @@ impl Waiting<'_> {
     async fn reply(&mut self) -> Reply {
         loop {
             match std::future::poll_fn(|task| self.poll(task)).await {
-                Arrival::Progress(progress) => {
+                Arrival::Progress(mut progress) => {
                     if let Some(context) = self.context {
+                        self.shared.mask(&mut progress);
                         context.report(progress);
                     }
                 }
@@ -406,10 +417,7 @@ impl Waiting<'_> {
         }
     }
 
-    fn poll(
-        &self,
-        task: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Arrival<toolspan_core::Progress, Reply>> {
+    fn poll(&self, task: &mut std::task::Context<'_>) -> std::task::Poll<Arrival<Progress, Reply>> {
         self.slot.poll(task)
     }
 

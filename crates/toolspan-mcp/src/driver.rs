@@ -273,6 +273,7 @@ mod tests {
             limits: toolspan_core::guard::Limits::default(),
             next_id: Arc::new(AtomicU64::new(1)),
             listener: Arc::new(Deaf),
+            credentials: toolspan_core::guard::Redactor::default(),
         };
         let connection = Connection::open(pipe, setup);
         let error = connection.shake_hands().await.unwrap_err();

@@ -13,6 +13,7 @@ mod dialect;
 mod driver;
 mod error;
 mod link;
+mod masking;
 mod outbox;
 mod posts;
 mod supervisor;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use toolspan_core::Error;
-use toolspan_core::guard::Limits;
+use toolspan_core::guard::{Limits, Redactor};
 
 use crate::core::counters::Counters;
 use crate::core::pending::Pending;
@@ -25,6 +25,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) next_id: Arc<AtomicU64>,
     pub(crate) listener: Arc<dyn Listener>,
+    /// What must not appear in reports of progress.
+    pub(crate) credentials: Redactor,
 }
 
 /// What a connection's messages are routed by.
@@ -36,6 +38,7 @@ pub(crate) struct Link {
     pub(crate) next_id: Arc<AtomicU64>,
     pub(crate) limits: Limits,
     pub(crate) listener: Arc<dyn Listener>,
+    pub(crate) credentials: Redactor,
 }
 
 impl Link {
@@ -46,6 +49,7 @@ impl Link {
             next_id: setup.next_id,
             limits: setup.limits,
             listener: setup.listener,
+            credentials: setup.credentials,
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::time::Instant;
+use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Limits, Redactor, Timeouts};
 use toolspan_core::schema::SchemaLimits;
 use toolspan_core::services::NoServices;
@@ -15,6 +16,7 @@ use toolspan_core::{
 
 use crate::connection::Connection;
 use crate::dialect::Call;
+use crate::masking::masked;
 use crate::supervisor::Supervisor;
 use crate::transport::Transport;
 use crate::wire::tools::Page;
@@ -33,6 +35,9 @@ pub struct McpServer {
     pub timeouts: Timeouts,
     /// What must not appear in errors, logs and diagnoses.
     pub redactor: Redactor,
+    /// What must not appear in results, lists of tools and reports of progress either: credentials
+    /// that it was given and may say back.
+    pub credentials: Redactor,
     /// What the host does for it.
     pub services: Arc<dyn Services>,
 }
@@ -46,6 +51,7 @@ impl McpServer {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             redactor: Redactor::default(),
+            credentials: Redactor::default(),
             services: Arc::new(NoServices),
         }
     }
@@ -61,6 +67,13 @@ impl McpServer {
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
+        self
+    }
+
+    /// Sets what must not appear in results, lists of tools and reports of progress.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Redactor) -> Self {
+        self.credentials = credentials;
         self
     }
 
@@ -233,6 +246,7 @@ impl<'a> Listing<'a> {
                 Err(error) if error.code() == Some(-32601) => return Ok(self.discovery),
                 result => result?,
             };
+            let result = masked(&self.supervisor.server.credentials, result);
             let read = self.discovery.tools.len() + self.discovery.broken.len();
             let page = Page::parse(&result, read, &self.schema_limits).map_err(error::protocol)?;
             if !self.take(page.tools, limits.tools) {
@@ -311,8 +325,17 @@ impl McpTool {
         })?;
         context.note_outcome(Outcome::Answered);
         supervisor.note_success();
+        let credentials = &supervisor.server.credentials;
+        let result = masked(&of_call(context), masked(credentials, result));
         content::observation(&result)
     }
+}
+
+/// The credentials among the headers that the caller wanted for the call.
+fn of_call(context: &Context) -> Redactor {
+    let headers = context.headers().iter();
+    let credentials = headers.filter(|(name, _)| names_a_secret(name));
+    Redactor::new(credentials.map(|(_, value)| value.reveal()))
 }
 
 /// An error without the headers that the caller wanted for the call, which are secrets.

@@ -32,21 +32,23 @@ pub(crate) fn toolbox(
     environment: &Environment,
     services: Arc<dyn Services>,
 ) -> Result<Arc<dyn ToolBox>> {
-    let (transport, redactor) = match transport {
+    let (transport, redactor, credentials) = match transport {
         Transport::Stdio(server) => {
             let launch = Arc::new(launch(server, config, environment));
             let transport = toolspan_mcp::Transport::Stdio(launch);
-            (transport, redactor(&server.secrets))
+            (transport, redactor(&server.secrets), Redactor::default())
         }
         Transport::Remote(server) => {
             let remote = Arc::new(remote(server, environment)?);
             let transport = toolspan_mcp::Transport::Remote(remote);
-            (transport, redactor(&server.secrets).hiding_urls())
+            let hidden = redactor(&server.secrets).hiding_urls();
+            (transport, hidden, redactor(&server.credentials()))
         }
     };
     let server = McpServer::new(config.key.as_str(), transport)
         .with_bounds(config.limits.clone(), config.timeouts.clone())
         .with_redactor(redactor)
+        .with_credentials(credentials)
         .with_services(services);
     Ok(Arc::new(McpToolBox::new(server)))
 }

@@ -90,3 +90,25 @@ fn a_server_that_is_down_is_told_and_the_others_are_listed() {
     let called = cli.run(&["call", "down__echo", "message=hi"]);
     assert_eq!(called.code, Some(3), "{called}");
 }
+
+#[test]
+fn a_credential_that_a_server_says_back_is_masked_and_other_headers_are_not() {
+    let server = remote_server("fastmcp-http");
+    let cli = Cli::with_servers(json!({
+        "echo": {
+            "url": server.url(),
+            "headers": {"X-Api-Key": "sEcr3tZx9Qp7Lm4", "X-Team": "tools-and-toys"},
+        },
+    }));
+    let called = |header: &str| {
+        let name = format!("name={header}");
+        cli.run(&["call", "echo__header", &name, "--json"])
+    };
+    let key = called("X-Api-Key");
+    assert_eq!(key.code, Some(0), "{key}");
+    let shown = format!("{}{}", key.stdout, key.stderr);
+    assert!(!shown.contains("sEcr3t"), "{key}");
+    assert_eq!(key.json().pointer("/text"), Some(&json!("[redacted]")));
+    let team = called("X-Team");
+    assert_eq!(team.json().pointer("/text"), Some(&json!("tools-and-toys")));
+}

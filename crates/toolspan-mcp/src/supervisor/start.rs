@@ -76,6 +76,7 @@ impl Supervisor {
             listener: Arc::new(Ear {
                 supervisor: Arc::downgrade(self),
             }),
+            credentials: self.server.credentials.clone(),
         }
     }
 

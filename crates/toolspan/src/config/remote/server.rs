@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Redactor, Secret};
 use toolspan_mcp::transport::RemoteKind;
 use url::Url;
@@ -65,6 +66,23 @@ impl RemoteConfig {
         self.secrets = secrets.finish();
         self.headers = headers;
         self
+    }
+
+    /// Values that open something: those of headers whose names say that they are secret, the token,
+    /// and query values whose keys say so. They are hidden in what the server says back, too; other
+    /// headers may be plain words that results are full of.
+    pub(crate) fn credentials(&self) -> Vec<Secret> {
+        let mut credentials = Collected::default();
+        address::add_secrets(&self.url, &mut credentials);
+        let secret_headers = self
+            .headers
+            .iter()
+            .filter(|(name, _)| names_a_secret(name))
+            .map(|(_, value)| value);
+        for value in secret_headers.chain(&self.auth) {
+            credentials.add_with_parts(value.reveal());
+        }
+        credentials.finish()
     }
 
     /// The URL as it may be shown: secrets hidden.
