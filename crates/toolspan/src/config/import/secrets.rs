@@ -114,6 +114,10 @@ impl Walk<'_> {
     }
 
     fn text(&mut self, text: &str, place: &Place) -> String {
+        // Of `auth` the word for a way to log in, which is no token.
+        if place.path == "auth" && text.trim() == "oauth" {
+            return text.to_owned();
+        }
         if place.is_secret {
             return match is_literal(text) {
                 true if names_a_secret(&place.name) => self.hide(text, place),
@@ -263,6 +267,18 @@ mod tests {
         let notes = notes.join("\n");
         assert!(!notes.contains("s3"), "{notes}");
         insta::assert_snapshot!(notes);
+    }
+
+    #[test]
+    fn the_word_for_a_way_to_log_in_is_no_secret() {
+        let entry = |auth: &str| json!({"url": "https://host/mcp", "auth": auth});
+        assert!(notes("a", &entry("oauth")).is_empty());
+        let servers = Map::from_iter([("a".to_owned(), entry("oauth"))]);
+        assert_eq!(hidden(&servers), servers);
+        // Any other word is a token, and so is this one where nothing else is meant.
+        assert_eq!(notes("a", &entry("oauth2")).len(), 1);
+        let env = json!({"command": "x", "env": {"AUTH_TOKEN": "oauth"}});
+        assert_eq!(notes("a", &env).len(), 1);
     }
 
     #[test]
