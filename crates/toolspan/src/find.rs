@@ -162,5 +162,8 @@ fn switched_off(key: &str) -> Error {
     let message = format!("the toolbox \"{key}\" is switched off in the config");
     Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)
         .in_toolbox(key)
-        .with_hint("remove \"disabled\", or \"enabled\": false, from its entry")
+        .with_hint(
+            "remove \"disabled\", or \"enabled\": false, from its entry; \"mcp\" at the top can \
+             switch it off, too",
+        )
 }

@@ -8,6 +8,7 @@ use super::problem::{Warnings, quoted};
 pub(super) const TOP: &[&str] = &[
     "mcpServers",
     "servers",
+    "mcp",
     "inputs",
     "tools",
     "limits",
@@ -85,6 +86,9 @@ pub(super) const OVER_HTTP: [&str; 9] = [
 /// Keys of a server's `tools`.
 pub(super) const FILTER: &[&str] = &["include", "exclude"];
 
+/// Keys of `mcp`, which says which servers are used.
+pub(super) const SELECTION: &[&str] = &["allowed", "excluded"];
+
 /// Keys of a server's `tls`.
 pub(super) const TLS: &[&str] = &["ca", "cert", "key", "insecure"];
 
@@ -155,11 +159,6 @@ pub(super) const TOP_OTHERS: &[OtherKey] = &[
     renamed("sse_servers", AS_SERVERS),
     renamed("shttp_servers", AS_SERVERS),
     renamed("stdio_servers", AS_SERVERS),
-    hinted(
-        "mcp",
-        OTHER_HOST,
-        "neither servers in it nor which ones it allows are read; move servers to \"mcpServers\"",
-    ),
     noted("globalShortcut"),
     noted("preferences"),
     noted("projects"),
@@ -169,6 +168,14 @@ pub(super) const TOP_OTHERS: &[OtherKey] = &[
     noted("security"),
     noted("selectedAuthType"),
     noted("dxt"),
+];
+
+/// Keys of `mcp` that are said to have no effect.
+pub(super) const SELECTION_OTHERS: &[OtherKey] = &[
+    hinted("servers", OTHER_HOST, AS_SERVERS),
+    hinted("mcpServers", OTHER_HOST, AS_SERVERS),
+    hinted("inputs", OTHER_HOST, "move it to the top"),
+    other("serverCommand", UNSUPPORTED),
 ];
 
 /// Keys of a server that are said to have no effect.

@@ -35,6 +35,7 @@ mod remote;
 mod resolved;
 mod schema;
 mod secrets;
+mod selection;
 mod server_line;
 mod show;
 mod source;

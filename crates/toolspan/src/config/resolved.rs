@@ -13,6 +13,7 @@ use super::field::{Field, Table};
 use super::inputs::{AskInput, Inputs};
 use super::keys::{self, warn_unknown};
 use super::problem::{Problem, Warnings};
+use super::selection::Selection;
 use super::server_line;
 use super::source::Source;
 use super::surroundings::{ReadFiles, Surroundings};
@@ -207,6 +208,7 @@ impl Resolved {
     ) -> Result<(), Problem> {
         let mut bounds = Bounds::default();
         let mut inputs = Inputs::none(&surroundings);
+        let mut selection = Selection::default();
         if !dialect::is_flat(table) {
             refuse_policy(table)?;
             let known = keys::TOP.iter().copied().chain([keys::SCHEMA, "policy"]);
@@ -215,12 +217,16 @@ impl Resolved {
             if let Some(described) = table.get("inputs") {
                 inputs.read(&described, warnings)?;
             }
+            if let Some(lists) = table.get("mcp") {
+                selection = Selection::read(&lists, warnings);
+            }
         }
         let entries = dialect::entries(table)?;
         let mut reader = EntryReader {
             bounds: &bounds,
             surroundings,
             inputs: &inputs,
+            selection: &selection,
             warnings,
         };
         self.toolboxes = entries.iter().map(|entry| reader.read(entry)).collect();

@@ -18,6 +18,7 @@ pub fn schema() -> Value {
             "$schema": {"type": "string"},
             "mcpServers": servers("The toolboxes by their keys"),
             "servers": servers("The same, as VS Code names it"),
+            "mcp": selection(),
             "inputs": {
                 "description": "Values that a person gives, for ${input:id}",
                 "type": ["array", "null"],
@@ -49,6 +50,25 @@ fn servers(description: &str) -> Value {
         "type": ["object", "null"],
         "propertyNames": {"minLength": 1, "maxLength": 200, "not": {"const": "native"}},
         "additionalProperties": {"$ref": "#/$defs/server"},
+    })
+}
+
+/// Not a list is only warned of, but it is a mistake all the same.
+fn selection() -> Value {
+    let names = |description: &str| {
+        json!({
+            "description": description,
+            "type": ["array", "null"],
+            "items": {"type": "string"},
+        })
+    };
+    json!({
+        "description": "Which servers are used, as Gemini CLI names it",
+        "type": ["object", "null"],
+        "properties": {
+            "allowed": names("The keys of the servers that are used; all where it is absent"),
+            "excluded": names("The keys of servers that are not used, whatever is allowed"),
+        },
     })
 }
 

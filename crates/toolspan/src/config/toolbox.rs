@@ -13,6 +13,7 @@ use super::pins;
 use super::problem::{Problem, Warnings, quoted};
 use super::remote::{self, RemoteConfig, RemoteKind};
 use super::secrets::Collected;
+use super::selection::Selection;
 use super::stdio::{self, StdioServer};
 use super::surroundings::{Filling, Surroundings};
 
@@ -27,7 +28,7 @@ pub struct ToolboxConfig {
     pub key: String,
     /// What stands before its tools' names in place of the key; empty for nothing.
     pub prefix: Option<String>,
-    /// Whether it is left out: `"disabled": true` or `"enabled": false`.
+    /// Whether it is left out: `"disabled": true` or `"enabled": false`, or by the lists of `mcp`.
     pub disabled: bool,
     /// Whether the host fails when this toolbox does. Default false.
     pub required: bool,
@@ -81,6 +82,7 @@ pub(super) struct EntryReader<'a> {
     pub(super) bounds: &'a Bounds,
     pub(super) surroundings: Surroundings<'a>,
     pub(super) inputs: &'a Inputs<'a>,
+    pub(super) selection: &'a Selection<'a>,
     pub(super) warnings: &'a mut Warnings,
 }
 
@@ -104,7 +106,8 @@ impl EntryReader<'_> {
         );
         let mut first = First::default();
         first.keep(check_key(key, field));
-        let disabled = first.keep(read_disabled(&table)).unwrap_or_default();
+        let disabled =
+            first.keep(read_disabled(&table)).unwrap_or_default() || self.selection.leaves_out(key);
         let transport = first.keep(self.transport(&table, entry.dialect, !disabled));
         if matches!(transport, Some(Transport::Remote(_))) {
             bounds.for_remote();

@@ -161,6 +161,60 @@ fn lists_of_names_take_and_leave_tools_as_they_do_elsewhere() {
     assert!(allows("ccd") && allows("a"));
 }
 
+/// The keys of the servers that are switched on, of `a`, `b` and `c`.
+fn switched_on(lists: &str) -> Vec<String> {
+    let content = format!(
+        r#"{{"mcp": {lists}, "mcpServers": {{
+            "a": {{"command": "x"}}, "b": {{"command": "x"}}, "c": {{"command": "x", "enabled": true}}}}}}"#
+    );
+    let read = Case::new(content, &[]).read().expect("a config");
+    assert_eq!(read.problems().next(), None, "{lists}");
+    let on = read.toolboxes.into_iter().filter(|it| !it.disabled);
+    on.map(|toolbox| toolbox.key).collect()
+}
+
+#[test]
+fn the_lists_of_gemini_switch_servers_off_as_they_do_there() {
+    for (lists, wanted) in [
+        (r#"{"excluded": ["a", "c", "other"]}"#, &["b"][..]),
+        (r#"{"allowed": ["c", "a"]}"#, &["a", "c"]),
+        (r#"{"allowed": ["a", "b"], "excluded": ["a"]}"#, &["b"]),
+        (r#"{"allowed": []}"#, &[]),
+        (r#"{"allowed": null, "excluded": []}"#, &["a", "b", "c"]),
+        ("null", &["a", "b", "c"]),
+        // What is no list has no effect, and is warned of below.
+        (r#"{"allowed": "a"}"#, &["a", "b", "c"]),
+        (r#"{"excluded": ["a", 1]}"#, &["b", "c"]),
+        (r#"["a"]"#, &["a", "b", "c"]),
+    ] {
+        assert_eq!(switched_on(lists), wanted, "{lists}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_lists_of_gemini_is_a_warning() {
+    let mut all = String::new();
+    for lists in [
+        r#"["a"]"#,
+        r#"{"allowed": "a", "excluded": {"b": true}}"#,
+        r#"{"allowed": [1], "exclude": ["a"]}"#,
+        r#"{"servers": {"x": {"command": "y"}}, "serverCommand": "y", "inputs": []}"#,
+    ] {
+        let content = format!("{{\"mcp\": {lists}}}");
+        let report = Case::new(&content, &[]).report();
+        writeln!(all, "# {content}\n{report}").expect("a string");
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn nobody_is_asked_for_a_server_that_a_list_leaves_out() {
+    let person = Person::default();
+    let content = ASKING.replacen('{', r#"{"mcp": {"allowed": ["off"]},"#, 1);
+    asking(&content, &person, &[]);
+    assert_eq!(person.asked.borrow().len(), 0);
+}
+
 /// Answers every question, and remembers them.
 #[derive(Default)]
 struct Person {

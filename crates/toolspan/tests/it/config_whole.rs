@@ -283,6 +283,7 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
             "servers": {"x": {"url": "https://example.com/${input:a}", "type": "sse"}},
             "inputs": [{"type": "pickString", "id": "a", "options": ["b"], "default": "b"}],
         }),
+        json!({"mcp": {"allowed": ["x"], "excluded": null}}),
     ];
     let bad = [
         json!([]),
@@ -333,5 +334,5 @@ fn the_schema_names_each_key_that_has_an_effect() {
         assert!(!warned(json!({"tools": [{&key: null}]})), "{key}");
     }
     assert_eq!(keys_of(&schema["$defs"]["server"]).len(), 29);
-    assert_eq!(keys_of(&schema).len(), 9);
+    assert_eq!(keys_of(&schema).len(), 10);
 }

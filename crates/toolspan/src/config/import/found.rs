@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::problem::Problem;
+use super::super::selection::Selection;
 use super::app::App;
 use super::{claude_code, codex};
 
@@ -93,12 +94,9 @@ fn of_vscode(document: &Map<String, Value>) -> Result<Found, Problem> {
 fn of_gemini(document: &Map<String, Value>) -> Result<Found, Problem> {
     let mut found = Found::of(members(document, "mcpServers")?, None);
     let rules = members(document, "mcp")?;
-    let list = |key| rules.and_then(|rules| rules.get(key)?.as_array());
-    let names = |list: &[Value], key: &str| list.iter().any(|name| name == key);
-    let (allowed, excluded) = (list("allowed"), list("excluded"));
+    let selection = rules.map(Selection::of_json).unwrap_or_default();
     for server in &mut found.servers {
-        let is_out = excluded.is_some_and(|excluded| names(excluded, &server.key))
-            || allowed.is_some_and(|allowed| !names(allowed, &server.key));
+        let is_out = selection.leaves_out(&server.key);
         if let (true, Value::Object(entry)) = (is_out, &mut server.entry) {
             entry.insert("disabled".to_owned(), true.into());
         }
