@@ -99,6 +99,12 @@ impl Proxies {
         Ok(self)
     }
 
+    /// Whether a URL is asked directly whatever the proxies are: `localhost` and the names below it,
+    /// 127.0.0.0/8, `::1`.
+    pub fn never_for(url: &Url) -> bool {
+        Bypass::default().covers(url)
+    }
+
     /// The proxy for a URL; `None` when it is asked directly.
     pub(super) fn route(&self, url: &Url) -> Option<&Url> {
         let proxy = match url.scheme() {
