@@ -60,7 +60,7 @@ fn redactor(secrets: &[Secret]) -> Redactor {
 fn remote(server: &RemoteConfig, environment: &Environment) -> Result<RemoteServer> {
     let settings = HttpSettings::new(server.url.clone())
         .with_tls(tls(&server.tls, environment)?)
-        .with_proxies(proxies(&server.proxy, environment)?);
+        .with_proxies(proxies(server, environment)?);
     let client = HttpClient::new(settings).map_err(|error| unusable(&error.to_string()))?;
     Ok(RemoteServer::new(server.url.clone(), client)
         .with_kind(server.kind)
@@ -126,18 +126,28 @@ fn pem(key: &str, path: &Path, environment: &Environment) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn proxies(choice: &ProxyChoice, environment: &Environment) -> Result<Proxies> {
-    let proxies = match choice {
+fn proxies(server: &RemoteConfig, environment: &Environment) -> Result<Proxies> {
+    match &server.proxy {
         ProxyChoice::Direct => Ok(Proxies::none()),
-        ProxyChoice::Url(url) => Proxies::one("proxy", url.reveal()),
+        ProxyChoice::Url(url) => {
+            let proxies = Proxies::one("proxy", url.reveal());
+            proxies.map_err(|error| unusable(&error.to_string()))
+        }
+        // No proxy is ever asked for it, so a variable that cannot be used must not stop it.
+        ProxyChoice::Environment if Proxies::never_for(&server.url) => Ok(Proxies::none()),
         ProxyChoice::Environment => {
             let variables = environment.variables().iter();
             let texts =
                 variables.filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
-            Proxies::from_variables(texts)
+            Proxies::from_variables(texts).map_err(|error| {
+                let hint = format!(
+                    "correct or unset {}, or set \"proxy\": false for this server",
+                    error.name
+                );
+                unusable(&error.to_string()).with_hint(hint)
+            })
         }
-    };
-    proxies.map_err(|error| unusable(&error.to_string()))
+    }
 }
 
 fn unusable(message: &str) -> Error {

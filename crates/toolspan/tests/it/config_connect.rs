@@ -85,13 +85,14 @@ async fn what_cannot_be_used_beside_a_server_disables_its_own_toolbox() {
             json!({}),
             &[("HTTPS_PROXY", "gopher://me:pw-secret@proxy")],
         ),
+        (
+            "a list of hosts without a proxy",
+            json!({}),
+            &[("NO_PROXY", "10.0.0.0/99"), ("http_proxy", "gopher://x")],
+        ),
     ] {
-        let bad = json!({"url": "https://localhost:1/mcp", "tls": tls});
-        let good = match variables.is_empty() {
-            true => good.clone(),
-            // The environment's proxy is for every server that asks for it.
-            false => json!({"url": server.url(), "proxy": false}),
-        };
+        let bad = json!({"url": "https://mcp.invalid:1/mcp", "tls": tls});
+        let good = good.clone();
         let host = host(json!({"mcpServers": {"bad": bad, "good": good}}), variables);
         let error = host.call("bad__echo", json!({})).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config, "{name}");
@@ -105,6 +106,39 @@ async fn what_cannot_be_used_beside_a_server_disables_its_own_toolbox() {
     }
     let folder = folder.path().to_string_lossy();
     insta::assert_snapshot!(all.replace(&*folder, "[FOLDER]"));
+}
+
+/// A server of this machine is never asked through a proxy, so that none is in its way.
+#[test]
+fn only_a_server_elsewhere_needs_proxies_that_can_be_used() {
+    for variable in [
+        ("http_proxy", "gopher://x"),
+        ("HTTPS_PROXY", "gopher://x"),
+        ("NO_PROXY", "10.0.0.0/99"),
+    ] {
+        let faults = |url: &str| {
+            let config = json!({"mcpServers": {"docs": {"url": url}, "other": {"command": "x"}}});
+            let host = host(config, &[variable]);
+            let docs = host.status().into_iter().find(|it| &*it.toolbox == "docs");
+            docs.is_some_and(|docs| docs.state.error().is_some())
+        };
+        for here in [
+            "http://localhost:1/mcp",
+            "https://LOCALHOST.:1/mcp",
+            "http://127.1.2.3:1/mcp",
+            "http://[::1]:1/mcp",
+            "http://[::ffff:127.0.0.1]:1/mcp",
+        ] {
+            assert!(!faults(here), "{here}");
+        }
+        for elsewhere in [
+            "https://mcp.invalid/",
+            "http://10.0.0.1/",
+            "https://localhost.invalid/",
+        ] {
+            assert!(faults(elsewhere), "{elsewhere}");
+        }
+    }
 }
 
 /// A file may go away between the reading of the config and the start.
