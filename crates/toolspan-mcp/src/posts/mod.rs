@@ -10,17 +10,20 @@
 //! - [`session`] knows the session, and renews it once for all who found it gone.
 //! - [`listening`] is the GET stream of streamable HTTP, [`legacy`] the one of HTTP with SSE.
 //! - [`sideways`] sends what nobody waits for: notices, answers to the server, the good-bye.
-//! - [`veil`] keeps secrets out of what is shown of a response.
+//! - [`excerpt`] is what is shown of a body, [`page`] what a page for people says; [`veil`] keeps
+//!   secrets out of that.
 //!
 //! Every task belongs to the [`Posts`] and runs on the runtime that opened it, whoever calls.
 
 mod events;
+mod excerpt;
 mod exchange;
 mod fault;
 pub(crate) mod headers;
 pub(crate) mod legacy;
 mod listening;
 mod notes;
+mod page;
 mod refusal;
 mod reply;
 mod session;

@@ -7,17 +7,14 @@ use toolspan_core::guard::sanitise;
 use toolspan_core::{Error, ErrorKind, Outcome, Phase};
 use toolspan_io::http::HttpResponse;
 
+use super::excerpt::{self, HEAD, SHOWN};
+use super::headers;
 use super::veil::Veil;
 use crate::error;
 use crate::wire::message::RemoteError;
 
-/// Bytes of a body that are read for what they say. Much more than is shown, so that a secret that is
-/// cut lies behind what is shown.
-const HEAD: usize = 16 << 10;
-/// How long they are waited for: the status says the most.
+/// How long the first of a body is waited for: the status says the most.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes of a body that are shown.
-const SHOWN: usize = 200;
 /// Deepest nesting of an error that is read.
 const DEPTH: usize = 32;
 
@@ -27,13 +24,15 @@ pub(super) struct Refusal {
     wait: Option<Duration>,
     /// The error of the protocol in the body, if that is one.
     remote: Option<RemoteError>,
-    /// The first of the body for people, without secrets.
+    /// What the body says to people, without secrets.
     excerpt: String,
+    is_empty: bool,
 }
 
 impl Refusal {
     /// Reads the head of the body, for a short while. `veil` hides the secrets that it may repeat.
     pub(super) async fn read(mut response: HttpResponse, veil: &Veil) -> Self {
+        let media = headers::media(&response.headers);
         let mut head = Vec::new();
         let reading = async {
             while head.len() < HEAD
@@ -50,7 +49,8 @@ impl Refusal {
                 message: veil.over(&remote.message),
                 ..remote
             }),
-            excerpt: excerpt(&head, veil),
+            excerpt: excerpt::of(&head, &media, veil),
+            is_empty: head.trim_ascii().is_empty(),
         }
     }
 
@@ -157,12 +157,12 @@ impl Refusal {
         self.placed(error.with_message(message))
     }
 
-    /// Whether the body says nothing.
+    /// Whether the body holds nothing.
     pub(super) fn is_empty(&self) -> bool {
-        self.excerpt.is_empty()
+        self.is_empty
     }
 
-    /// The first of the body for people.
+    /// What the body says to people.
     pub(super) fn excerpt(&self) -> &str {
         &self.excerpt
     }
@@ -194,17 +194,4 @@ pub(super) fn shown(status: StatusCode) -> String {
         Some(reason) => format!("HTTP {} {reason}", status.as_u16()),
         None => format!("HTTP {}", status.as_u16()),
     }
-}
-
-/// The first of a body for people, at most 200 bytes and a sign that it was cut. Secrets go before it
-/// is cut, so that none is cut in two.
-pub(super) fn excerpt(body: &[u8], veil: &Veil) -> String {
-    let head = body.get(..HEAD).unwrap_or(body);
-    let text = String::from_utf8_lossy(head);
-    let mut line = sanitise::one_line(&veil.over(&text), SHOWN);
-    if line.len() > SHOWN + '…'.len_utf8() {
-        line.truncate(line.floor_char_boundary(SHOWN));
-        line.push('…');
-    }
-    line
 }

@@ -9,6 +9,7 @@ use toolspan_core::{Error, Outcome, Phase, Result};
 use toolspan_io::http::{Body, HttpError, HttpRequest, HttpResponse};
 
 use super::events::Events;
+use super::excerpt;
 use super::headers::{self, Media};
 use super::refusal::{self, Refusal};
 use super::session::Live;
@@ -58,7 +59,7 @@ impl Posts {
         let most = self.link.limits.message_bytes;
         let body = response.into_body().read_whole(most).await;
         let body = body.map_err(|error| fault::of(&error, most))?;
-        let excerpt = || refusal::excerpt(&body, &self.veil(Some(post)));
+        let excerpt = || excerpt::of(&body, &Media::Json, &self.veil(Some(post)));
         if body.trim_ascii().is_empty() {
             return Err(unusable("its body is empty", ""));
         }
@@ -128,7 +129,7 @@ impl Posts {
             taken.map_err(|unfit| match unfit {
                 Unfit::Message(reason) => unusable(
                     &reason,
-                    &refusal::excerpt(events.unfit(), &self.veil(Some(post))),
+                    &excerpt::of(events.unfit(), &Media::Events, &self.veil(Some(post))),
                 ),
                 Unfit::TooLarge => error::too_large(self.link.limits.message_bytes),
                 Unfit::Server(error) => error,
