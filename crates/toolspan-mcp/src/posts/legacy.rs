@@ -27,6 +27,10 @@ use crate::transport::remote::site;
 /// dropped it, and a next call would wait in vain.
 const QUIET: Duration = Duration::from_secs(300);
 
+/// What helps when the server wants its messages elsewhere.
+const OTHER_SITE: &str = "the server, or a proxy before it, goes by another address than the config: \
+     use the URL that the server names, if you know it, or correct the server's public address";
+
 /// The stream, opened and not yet read beyond its first event.
 pub(crate) struct Stream {
     body: Body,
@@ -92,11 +96,15 @@ fn resolve(of_config: &Url, of_stream: &Url, endpoint: &[u8]) -> Result<Url> {
         .map_err(|_| refused("it is no URL".to_owned()))?;
     let is_same = url.origin() == of_config.origin() && url.origin().is_tuple();
     if !is_same {
-        return Err(refused(format!(
+        let error = refused(format!(
             "it is at {}, and messages go to {} alone",
             site(&url),
             site(of_config)
-        )));
+        ));
+        return Err(match url.has_host() {
+            true => error.with_hint(OTHER_SITE),
+            false => error,
+        });
     }
     // What a server writes before the host is no credential of the user's.
     let _ = url.set_username(of_config.username());

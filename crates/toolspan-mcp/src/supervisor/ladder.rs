@@ -187,5 +187,10 @@ fn neither(refusal: Error, of_sse: &Error) -> Error {
         refusal.message(),
         of_sse.message()
     );
-    refusal.with_message(message)
+    let error = refusal.with_message(message);
+    match of_sse.hint() {
+        // The stream was there: what is wrong with it helps more than what refused the first try.
+        Some(hint) if of_sse.http_status().is_none() => error.with_hint(hint),
+        _ => error,
+    }
 }

@@ -551,6 +551,15 @@ async fn an_older_server_that_names_no_endpoint_is_given_up_in_time() {
     insta::assert_snapshot!(all);
 }
 
+// H6
+#[tokio::test]
+async fn where_both_protocols_fail_the_hint_is_the_one_that_fits() {
+    let case = Case::of_kind(sse("sse_endpoint_other_origin"), RemoteKind::Auto).await;
+    let told = case.start().await;
+    case.finish().await;
+    insta::assert_snapshot!(told);
+}
+
 // H7
 #[tokio::test]
 async fn the_first_endpoint_is_the_one_that_counts() {
