@@ -30,8 +30,12 @@ pub(super) async fn run(session: &Session, doctor: &Doctor) -> Result<Code> {
                 let title = format!("starting {}", sanitise::one_line(&toolbox, 40));
                 let activity = Activity::new(&session.output, title);
                 let diagnosis = activity.during(session.interrupt.or(examine(host, &toolbox)));
-                let diagnosis = diagnosis.await?;
+                let mut diagnosis = diagnosis.await?;
                 drop(activity);
+                let results = diagnosis.steps.iter_mut().map(|step| &mut step.result);
+                for error in results.filter_map(|result| result.as_mut().err()) {
+                    *error = next_step::within(session.output.timeout, error.clone());
+                }
                 if !session.output.json {
                     print(&session.output, &toolbox, &diagnosis);
                     print_broken(&session.output, host, &toolbox);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
@@ -20,6 +21,8 @@ use crate::args::{Color, Global};
 pub(crate) struct Output {
     /// Whether results are JSON.
     pub(crate) json: bool,
+    /// The `--timeout` that was given.
+    pub(crate) timeout: Option<Duration>,
     quiet: bool,
     verbose: u8,
     stdout: Face,
@@ -54,6 +57,7 @@ impl Output {
         let colour = |choice| choice != ColorChoice::Never;
         Self {
             json: global.json,
+            timeout: global.timeout,
             quiet: global.quiet,
             verbose: global.verbose,
             stdout: Face {

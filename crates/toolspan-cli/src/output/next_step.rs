@@ -1,6 +1,7 @@
 //! What can a person do about an error? Its own hint, or what helps with errors of its kind.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use toolspan::{Error, ErrorKind, Phase};
 
@@ -16,6 +17,22 @@ pub(crate) fn after(error: &Error) -> Option<Cow<'_, str>> {
         ))),
         (Some(hint), _) => Some(Cow::Borrowed(hint)),
         (None, _) => of_kind(error).map(Cow::Borrowed),
+    }
+}
+
+/// An error as it is told where `--timeout` was this: if that set the limit which a start met, it is
+/// what to raise, and not the limit in the config.
+pub(crate) fn within(timeout: Option<Duration>, error: Error) -> Error {
+    let is_met = |timeout: Duration| {
+        let limits = ["timeouts.connect", "timeouts.list"];
+        let ends = limits.map(|limit| format!(" within {timeout:?} ({limit})"));
+        ends.iter().any(|end| error.message().ends_with(end))
+    };
+    match error.kind() {
+        ErrorKind::Timeout if timeout.is_some_and(is_met) => {
+            error.with_hint("--timeout was the limit: give a longer one")
+        }
+        _ => error,
     }
 }
 
@@ -59,6 +76,23 @@ mod tests {
     fn a_hint_of_the_error_comes_first() {
         let own = next(ErrorKind::Protocol, Some(200), Some("do this"));
         assert_eq!(own.as_deref(), Some("do this"));
+    }
+
+    #[test]
+    fn a_longer_timeout_helps_only_where_that_was_the_limit() {
+        let hint = |kind, message: &str| {
+            let error = Error::new(kind, Phase::Handshake, message).with_hint("its own");
+            let told = within(Some(Duration::from_secs(2)), error);
+            told.hint().map(str::to_owned).unwrap()
+        };
+        for limit in ["connect", "list"] {
+            let met = format!("it did not answer within 2s (timeouts.{limit})");
+            let own = hint(ErrorKind::Timeout, &met);
+            assert_eq!(own, "--timeout was the limit: give a longer one");
+            assert_eq!(hint(ErrorKind::Closed, &met), "its own");
+            let shorter = met.replace("2s", "1.2s");
+            assert_eq!(hint(ErrorKind::Timeout, &shorter), "its own");
+        }
     }
 
     #[test]

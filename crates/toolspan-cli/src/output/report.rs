@@ -2,12 +2,13 @@
 
 use toolspan::Error;
 
-use super::{Output, human, json};
+use super::{Output, human, json, next_step};
 
 /// Tells an error.
 pub(crate) fn error(output: &Output, error: &Error) {
+    let error = next_step::within(output.timeout, error.clone());
     if output.json {
-        output.json(&json::error(error));
+        output.json(&json::error(&error));
     }
-    human::error(output, error);
+    human::error(output, &error);
 }

@@ -32,6 +32,35 @@ fn a_server_that_never_answers_meets_its_connect_limit() {
 }
 
 #[test]
+fn where_the_timeout_of_the_command_line_was_the_limit_it_is_what_to_raise() {
+    let hanging = Fault::named("never_answer_initialize");
+    let longer = json!("--timeout was the limit: give a longer one");
+    let cli = Cli::with_fault(&hanging);
+    let with = |arguments: &[&str]| cli.run(&[arguments, &["--timeout", "0.5"]].concat());
+    let call = with(&["call", "bad__echo", "text=a", "--json"]);
+    assert_eq!(call.json()["error"]["hint"], longer, "{call}");
+    let doctor = with(&["doctor", "--json"]);
+    assert_eq!(doctor.json()["error"]["hint"], longer, "{doctor}");
+    let tools = with(&["tools"]).stderr;
+    assert!(tools.contains("hint: --timeout was"), "{tools}");
+    cli.write("calls.jsonl", "{\"tool\": \"bad__echo\"}\n");
+    let batch = with(&["call", "--batch", "calls.jsonl"]);
+    assert_eq!(batch.json_lines()[0]["error"]["hint"], longer, "{batch}");
+
+    let server = hanging.clone().over_http();
+    let cli = Cli::with_servers(json!({"bad": server.config_entry()}));
+    let doctor = cli.run(&["doctor", "--timeout", "0.5"]).stdout;
+    assert!(doctor.contains("next   --timeout was"), "{doctor}");
+
+    // A shorter limit of the config stays what to raise.
+    let mut entry = hanging.config_entry();
+    entry["timeouts"] = json!({"connect": 0.2});
+    let cli = Cli::with_servers(json!({"bad": entry}));
+    let doctor = cli.run(&["doctor", "--timeout", "5"]).stdout;
+    assert!(doctor.contains("raise timeouts.connect"), "{doctor}");
+}
+
+#[test]
 fn a_server_that_dies_during_a_call_leaves_the_outcome_open() {
     let cli = Cli::with_fault(&Fault::script([
         json!({"expect": "tools/call"}),

@@ -14,6 +14,7 @@ use super::save::Folder;
 use super::single::{self, Answered};
 use crate::exit::Code;
 use crate::output::json::{self, Answer};
+use crate::output::next_step;
 use crate::session::Session;
 
 /// Lines that are read ahead. One: a batch that waits for its own results must not be starved.
@@ -93,7 +94,10 @@ impl Batch<'_> {
             }
         };
         let result = self.call(host, request).await;
-        Some(result.unwrap_or_else(|error| (json::failed_call(&error), Code::of(&error))))
+        Some(result.unwrap_or_else(|error| {
+            let error = next_step::within(self.session.output.timeout, error);
+            (json::failed_call(&error), Code::of(&error))
+        }))
     }
 
     async fn call(&self, host: &Host, request: Request) -> Result<(Value, Code), Error> {
