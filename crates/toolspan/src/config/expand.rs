@@ -46,6 +46,9 @@ pub(super) enum ExpandError {
     /// An input that nobody answered and that has no default.
     #[error("the input {} has no value", quoted(.0))]
     NoAnswer(String),
+    /// An input that nobody was asked for, since the entry is not needed.
+    #[error("the input {} was not asked for, since nothing here needs this server", quoted(.0))]
+    NotAsked(String),
     /// `${workspaceFolder}` where there is no folder.
     #[error("there is no folder that ${{{0}}} could stand for")]
     NoFolder(&'static str),
@@ -73,7 +76,7 @@ impl ExpandError {
                 "write the program's name or path; variables work in \"args\" and \"env\""
                     .to_owned(),
             ),
-            Self::UnknownInput(id) | Self::CommandInput(id) => {
+            Self::UnknownInput(id) | Self::CommandInput(id) | Self::NotAsked(id) => {
                 Some(format!("set the variable {}", inputs::variable(id)))
             }
             Self::NoAnswer(id) => Some(format!(
@@ -103,7 +106,7 @@ impl ExpandError {
 pub(super) fn text(text: &str, filling: &Filling<'_, '_>) -> Result<Expanded, ExpandError> {
     expand(text, |reference| match reference.strip_prefix("input:") {
         Some(id) => {
-            let answer = filling.inputs.value(id, filling.may_ask)?;
+            let answer = filling.inputs.value(id, filling.asking)?;
             Ok(Value {
                 is_secret: answer.is_secret,
                 text: answer.text.into(),
@@ -276,7 +279,7 @@ pub(super) fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::inputs::Inputs;
+    use crate::config::inputs::{Asking, Inputs};
     use crate::config::problem::Warnings;
     use crate::config::secrets::Collected;
 
@@ -294,7 +297,7 @@ mod tests {
         let filling = Filling {
             surroundings,
             inputs: &Inputs::none(&surroundings),
-            may_ask: true,
+            asking: Asking::Wanted,
             secrets: Collected::default(),
             warnings: &mut Warnings::default(),
         };

@@ -69,6 +69,25 @@ pub trait AskInput {
     /// The answer; `None` when there is none to be had. Called at most once for each input of a
     /// config that is read, on the thread that reads it, which waits for as long as it takes.
     fn ask(&self, input: &Input) -> Option<Secret>;
+
+    /// Whether the inputs of the toolbox with this key are asked for; all are by default. An entry
+    /// that needs one which is not cannot be used, also where the input has a default: another
+    /// answer might have been given.
+    fn is_asked_for(&self, toolbox: &str) -> bool {
+        let _ = toolbox;
+        true
+    }
+}
+
+/// Whether the inputs of one toolbox are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asking {
+    /// They are.
+    Wanted,
+    /// It is switched off, so that a default is as good as an answer.
+    SwitchedOff,
+    /// What is done does not need it.
+    NotNeeded,
 }
 
 /// Asks nobody.
@@ -155,7 +174,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The value of an input: that of its variable, else what is answered, else its default.
-    pub(super) fn value(&self, id: &str, may_ask: bool) -> Result<Answer, ExpandError> {
+    pub(super) fn value(&self, id: &str, asking: Asking) -> Result<Answer, ExpandError> {
         let described = self.find(id);
         let is_secret = match described {
             Some(Described::Asked(input)) => input.password || names_a_secret(id),
@@ -174,12 +193,25 @@ impl<'a> Inputs<'a> {
             Some(Described::Command(_)) => return Err(ExpandError::CommandInput(id.to_owned())),
             None => return Err(ExpandError::UnknownInput(id.to_owned())),
         };
-        let given = if may_ask { self.asked(input) } else { None };
+        let given = match asking {
+            Asking::Wanted => self.asked(input),
+            Asking::SwitchedOff => None,
+            Asking::NotNeeded => return Err(ExpandError::NotAsked(id.to_owned())),
+        };
         let text = given
             .filter(|given| !given.is_empty())
             .or_else(|| input.default.clone())
             .ok_or_else(|| ExpandError::NoAnswer(id.to_owned()))?;
         Ok(Answer { text, is_secret })
+    }
+
+    /// Whether the inputs of a toolbox are asked for.
+    pub(super) fn asking(&self, toolbox: &str, is_off: bool) -> Asking {
+        match is_off {
+            true => Asking::SwitchedOff,
+            false if self.asker.is_asked_for(toolbox) => Asking::Wanted,
+            false => Asking::NotNeeded,
+        }
     }
 
     fn asked(&self, input: &Input) -> Option<String> {

@@ -8,6 +8,8 @@ use toolspan_core::{Error, ErrorKind, Phase};
 
 /// Longest name that a message or a key path repeats, in characters.
 const LONGEST_NAME: usize = 60;
+/// Where a config has its servers; an empty place is the config itself.
+const PLACES: [&str; 3] = ["mcpServers", "servers", ""];
 
 /// One thing that is wrong, or odd, in a config. It never holds a value that may be a secret.
 ///
@@ -73,6 +75,14 @@ impl Problem {
         }
         statement.push_str(&self.message);
         statement
+    }
+
+    /// Whether it is in the entry of the toolbox with this key.
+    pub fn is_of_toolbox(&self, key: &str) -> bool {
+        PLACES.iter().any(|place| {
+            let rest = self.key_path.strip_prefix(&member_path(place, key));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
     }
 
     /// The JSON object that `config check` gives; what is not known is `null`.

@@ -9,7 +9,7 @@ use super::dotenv;
 use super::expand;
 use super::field::Field;
 use super::file;
-use super::inputs::{AskInput, Inputs};
+use super::inputs::{AskInput, Asking, Inputs};
 use super::problem::{Problem, Warnings};
 use super::secrets::Collected;
 use super::trust;
@@ -108,8 +108,8 @@ impl<'a> Surroundings<'a> {
 pub(super) struct Filling<'a, 'w> {
     pub(super) surroundings: Surroundings<'a>,
     pub(super) inputs: &'a Inputs<'a>,
-    /// Whether a person may be asked: not for a server that is switched off.
-    pub(super) may_ask: bool,
+    /// Whether a person is asked for inputs.
+    pub(super) asking: Asking,
     /// The secrets that were filled in.
     pub(super) secrets: Collected,
     pub(super) warnings: &'w mut Warnings,

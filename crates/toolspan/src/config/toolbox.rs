@@ -7,7 +7,7 @@ use super::bounds::{Bounds, BoundsScope};
 use super::dialect::{Dialect, Entry};
 use super::field::{Field, Table};
 use super::filter::ToolFilter;
-use super::inputs::Inputs;
+use super::inputs::{Asking, Inputs};
 use super::keys::{self, did_you_mean, nearest, warn_unknown};
 use super::pins;
 use super::problem::{Problem, Warnings, quoted};
@@ -108,7 +108,8 @@ impl EntryReader<'_> {
         first.keep(check_key(key, field));
         let disabled =
             first.keep(read_disabled(&table)).unwrap_or_default() || self.selection.leaves_out(key);
-        let transport = first.keep(self.transport(&table, entry.dialect, !disabled));
+        let asking = self.inputs.asking(key, disabled);
+        let transport = first.keep(self.transport(&table, entry.dialect, asking));
         if matches!(transport, Some(Transport::Remote(_))) {
             bounds.for_remote();
         }
@@ -136,12 +137,12 @@ impl EntryReader<'_> {
         &mut self,
         table: &Table<'_>,
         dialect: Dialect,
-        may_ask: bool,
+        asking: Asking,
     ) -> Result<Transport, Problem> {
         let mut filling = Filling {
             surroundings: self.surroundings,
             inputs: self.inputs,
-            may_ask,
+            asking,
             secrets: Collected::default(),
             warnings: self.warnings,
         };

@@ -266,6 +266,36 @@ fn each_input_is_asked_for_once_and_none_for_a_server_that_is_off() {
     assert!(!format!("{:?}", read.to_json()).contains("typed-secret"));
 }
 
+/// Answers for one toolbox alone.
+struct PersonFor(&'static str);
+
+impl AskInput for PersonFor {
+    fn ask(&self, _: &Input) -> Option<Secret> {
+        Some(Secret::new("typed"))
+    }
+
+    fn is_asked_for(&self, toolbox: &str) -> bool {
+        toolbox == self.0
+    }
+}
+
+#[test]
+fn an_entry_whose_inputs_are_not_asked_for_cannot_be_used() {
+    let case = Case::new(ASKING, &[]);
+    let file = Path::new(crate::config_case::FILE);
+    let read = Resolved::from_file_asking(file, case.environment(), &PersonFor("a"));
+    assert_eq!(
+        server(&read.as_ref().unwrap().toolboxes[0]).args,
+        ["typed"; 2]
+    );
+    insta::assert_snapshot!(report(&read));
+    // A variable answers for all of them.
+    let variables = [("TOOLSPAN_INPUT_TOKEN", "x"), ("TOOLSPAN_INPUT_USER", "y")];
+    let case = Case::new(ASKING, &variables);
+    let read = Resolved::from_file_asking(file, case.environment(), &PersonFor("a")).unwrap();
+    assert_eq!(read.problems().next(), None);
+}
+
 #[test]
 fn an_input_has_a_variable_and_a_default_where_nobody_answers() {
     let variables = [("TOOLSPAN_INPUT_TOKEN", "from-variable")];
