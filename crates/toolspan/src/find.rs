@@ -151,7 +151,7 @@ impl Host {
         }
         let hint = error.hint().unwrap_or_default().to_owned();
         error.with_hint(format!(
-            "{hint}; these toolboxes have failed: {}",
+            "{hint}; these toolboxes cannot be used: {}",
             absent.join(", ")
         ))
     }
