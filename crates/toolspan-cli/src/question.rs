@@ -23,6 +23,8 @@ pub(crate) struct Questions<'a> {
     interrupt: &'a Interrupt,
     /// Whether a question was answered by Ctrl-C or SIGTERM; then there are no further ones.
     stopped: Cell<bool>,
+    /// The toolboxes that nobody is asked about.
+    left_out: Vec<String>,
 }
 
 impl<'a> Questions<'a> {
@@ -31,6 +33,15 @@ impl<'a> Questions<'a> {
             output,
             interrupt,
             stopped: Cell::new(false),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// The same, but nothing is asked for the toolboxes with these keys.
+    pub(crate) fn leaving_out(self, keys: Vec<&str>) -> Self {
+        Self {
+            left_out: keys.into_iter().map(str::to_owned).collect(),
+            ..self
         }
     }
 
@@ -108,6 +119,11 @@ impl AskInput for Questions<'_> {
             self.output.warn("this is none of the list");
         }
         None
+    }
+
+    /// Where nobody can be asked, no answer is kept from any toolbox.
+    fn is_asked_for(&self, toolbox: &str) -> bool {
+        !self.is_answered() || !self.left_out.iter().any(|key| key == toolbox)
     }
 }
 

@@ -10,7 +10,7 @@ use toolspan::toolbox::ToolBoxState;
 use toolspan::{CallOptions, Error, ErrorKind, Host, Phase, Result, Services, ToolboxStatus};
 
 use crate::args::Global;
-use crate::concern;
+use crate::concern::{self, Concern};
 use crate::exit::Code;
 use crate::interrupt::Interrupt;
 use crate::output::progress::Activity;
@@ -49,10 +49,15 @@ impl Session {
     /// `config` when there is none of them, or the config cannot be read; `usage` when a `--server`,
     /// a `--url` or a `--header` makes no sense; `cancelled` when a question was not to be answered.
     pub(crate) fn config(&self, environment: &Environment) -> Result<Resolved> {
-        self.read(environment, Purpose::Look)
+        self.read(environment, Purpose::Look, Concern::All)
     }
 
-    fn read(&self, environment: &Environment, purpose: Purpose) -> Result<Resolved> {
+    fn read(
+        &self,
+        environment: &Environment,
+        purpose: Purpose,
+        concern: Concern<'_>,
+    ) -> Result<Resolved> {
         let given = Resolved::from_server_lines(&self.global.server)?
             .with_urls(&self.global.url, &self.global.header)?;
         // With servers on the command line, only a config that was named is wanted too.
@@ -66,7 +71,13 @@ impl Session {
                 .with_hint("name a file with --config, or try --server \"uvx mcp-server-time\""));
         };
         let file = self.config_file(found, environment)?;
-        let questions = Questions::new(&self.output, &self.interrupt);
+        let mut questions = Questions::new(&self.output, &self.interrupt);
+        if !matches!(concern, Concern::All) {
+            // Which servers there are is only known once the config was read without an answer.
+            let open = file.resolve(environment, &())?;
+            let all = open.toolboxes.iter().chain(&given.toolboxes);
+            questions = questions.leaving_out(concern.others(all));
+        }
         let mut config = match purpose {
             Purpose::Look => file.resolve(environment, &questions)?,
             Purpose::Start => file.resolve_trusted(environment, &questions)?,
@@ -109,17 +120,18 @@ impl Session {
         &self,
         work: impl AsyncFnOnce(&Host) -> Result<T>,
     ) -> Result<T> {
-        self.with_host_for(None, work).await
+        self.with_host_for(Concern::All, work).await
     }
 
-    /// The same for one tool: what is odd about the servers that its full name rules out is not said.
+    /// The same for what a command is about: of the other servers, no inputs are asked for, and what
+    /// is odd about them is not said.
     pub(crate) async fn with_host_for<T>(
         &self,
-        tool: Option<&str>,
+        concern: Concern<'_>,
         work: impl AsyncFnOnce(&Host) -> Result<T>,
     ) -> Result<T> {
         let environment = Environment::capture();
-        let mut config = self.read(&environment, Purpose::Start)?;
+        let mut config = self.read(&environment, Purpose::Start, concern)?;
         if let Some(timeout) = self.global.timeout {
             // It raises the default limits of a start, and never one that the config has set.
             let default = Timeouts::default();
@@ -135,7 +147,7 @@ impl Session {
                 within(&mut toolbox.timeouts.list, default.list);
             }
         }
-        let others = tool.map_or_else(Vec::new, |tool| concern::others(&config, tool));
+        let others = concern.others(&config.toolboxes);
         for problem in config.warnings.iter().chain(config.problems()) {
             if !concern::is_of(problem, &others) {
                 self.output.warn(&problem.to_string());

@@ -6,6 +6,7 @@ use toolspan::schema;
 use toolspan::{RegisteredTool, Result, ToolAnnotations};
 
 use crate::args::Describe;
+use crate::concern::Concern;
 use crate::exit::Code;
 use crate::output::progress::Activity;
 use crate::output::table::Table;
@@ -15,7 +16,7 @@ use crate::session::Session;
 /// Describes a tool. Only its own toolbox is started where the name says which one it is.
 pub(super) async fn run(session: &Session, describe: &Describe) -> Result<Code> {
     session
-        .with_host_for(Some(&describe.tool), async |host| {
+        .with_host_for(Concern::Tool(&describe.tool), async |host| {
             let activity = Activity::new(&session.output, "starting the server");
             let found = session.interrupt.or(host.find(&describe.tool));
             let tool = activity.during(found).await??;

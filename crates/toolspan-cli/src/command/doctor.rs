@@ -10,6 +10,7 @@ use toolspan::{Error, ErrorKind, Host, Phase, Result};
 use unicode_width::UnicodeWidthStr;
 
 use crate::args::Doctor;
+use crate::concern::Concern;
 use crate::exit::Code;
 use crate::output::progress::Activity;
 use crate::output::table::cut;
@@ -23,10 +24,11 @@ const STEP_COLUMNS: usize = 56;
 
 /// Starts each toolbox, or the named one, and shows what came of it.
 pub(super) async fn run(session: &Session, doctor: &Doctor) -> Result<Code> {
+    let named = doctor.toolbox.as_deref();
     session
-        .with_host(async |host| {
+        .with_host_for(named.map_or(Concern::All, Concern::Toolbox), async |host| {
             let mut examined = Vec::new();
-            for toolbox in chosen(host, doctor.toolbox.as_deref())? {
+            for toolbox in chosen(host, named)? {
                 let title = format!("starting {}", sanitise::one_line(&toolbox, 40));
                 let activity = Activity::new(&session.output, title);
                 let diagnosis = activity.during(session.interrupt.or(examine(host, &toolbox)));

@@ -155,6 +155,69 @@ fn ctrl_c_ends_the_program_and_leaves_the_terminal_as_it_was() {
     assert_snapshot!(talk.seen.replace('\r', ""));
 }
 
+/// The project with another server, which shares an input and has one with a default.
+fn project_of_two() -> Cli {
+    let cli = project();
+    let config = json!({
+        "inputs": [
+            {"id": "own", "description": "The own value"},
+            {"id": "other", "description": "The other value", "default": "given"},
+        ],
+        "servers": {
+            "demo": {"command": BINARY, "args": ["demo-server"], "env": {"OWN": "${input:own}"}},
+            "another one": {
+                "command": BINARY,
+                "args": ["demo-server"],
+                "env": {"OTHER": "${input:other}", "OWN": "${input:own}"},
+                "required": true,
+            },
+        },
+    });
+    cli.write("toolspan.json", &format!("{config:#}"));
+    cli
+}
+
+/// How often each of the two is asked for.
+fn asked(talk: &Talk) -> [usize; 2] {
+    ["input: The own value", "input: The other value"].map(|it| talk.seen.matches(it).count())
+}
+
+#[test]
+fn what_is_about_one_server_asks_for_the_inputs_of_that_one_alone() {
+    let cli = project_of_two();
+    for arguments in [
+        &["call", "demo__echo", "text=hi"][..],
+        &["describe", "demo.echo"],
+        &["doctor", "demo"],
+    ] {
+        let talk = on_a_terminal(&cli, arguments, &[b"typed\n"]);
+        assert_eq!(talk.code, Some(0), "{arguments:?}: {}", talk.seen);
+        assert_eq!(asked(&talk), [1, 0], "{arguments:?}");
+        assert!(!talk.seen.contains("warning"), "{}", talk.seen);
+    }
+    for arguments in [&["doctor"][..], &["tools"]] {
+        let talk = on_a_terminal(&cli, arguments, &[b"typed\n", b"typed\n"]);
+        assert_eq!(talk.code, Some(0), "{arguments:?}: {}", talk.seen);
+        assert_eq!(asked(&talk), [1, 1], "{arguments:?}");
+    }
+    // Nobody can say what a server that does not exist would need.
+    let talk = on_a_terminal(&cli, &["doctor", "none"], &[]);
+    assert_eq!(
+        (talk.code, asked(&talk)),
+        (Some(2), [0, 0]),
+        "{}",
+        talk.seen
+    );
+}
+
+#[test]
+fn a_server_whose_inputs_were_not_asked_for_is_not_started_with_their_defaults() {
+    let cli = project_of_two();
+    let talk = on_a_terminal(&cli, &["call", "demo__nothing"], &[b"typed\n"]);
+    assert_eq!(asked(&talk), [1, 0]);
+    assert_snapshot!(talk.seen.replace('\r', ""));
+}
+
 #[test]
 fn without_a_terminal_the_entry_says_how_the_value_is_given() {
     let cli = project();

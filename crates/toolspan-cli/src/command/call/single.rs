@@ -9,6 +9,7 @@ use toolspan::{Error, ErrorKind, Host, Observation, RegisteredTool, Result};
 use super::save::Folder;
 use super::{arguments, input};
 use crate::args::Call;
+use crate::concern::Concern;
 use crate::exit::Code;
 use crate::output::json::{self, Answer};
 use crate::output::progress::Activity;
@@ -26,7 +27,7 @@ pub(super) async fn run(
     arguments::check(&call.arguments)?;
     let whole = call.args.as_deref().map(input::json).transpose()?;
     session
-        .with_host_for(Some(tool), async |host| {
+        .with_host_for(Concern::Tool(tool), async |host| {
             let tool = find(session, host, tool).await?;
             let arguments = arguments::build(whole, &call.arguments, &tool.definition.input)?;
             match once(session, host, &tool, arguments).await {
