@@ -329,13 +329,13 @@ mod tests {
     fn what_editors_have_names_for_is_filled_in() {
         let environment =
             Environment::from_pairs([("HOME", "/home/me"), ("workspaceFolder", "no")])
-                .with_current_dir("/work/project");
+                .with_current_dir("/projects/project");
         let expanded = |source| text(source, &environment).map(|expanded| expanded.text);
         let source =
             "${workspaceFolder}${/}a:${workspaceFolderBasename}:${userHome}${pathSeparator}b";
         assert_eq!(
             expanded(source).as_deref(),
-            Ok("/work/project/a:project:/home/me/b")
+            Ok("/projects/project/a:project:/home/me/b")
         );
         assert_eq!(expanded("${env:workspaceFolder}").as_deref(), Ok("no"));
     }

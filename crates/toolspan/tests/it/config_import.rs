@@ -40,12 +40,12 @@ pub(crate) fn sample(app: App) -> &'static str {
                     "headersHelper": "/opt/headers.sh", "oauth": {"clientId": "me", "callbackPort": 8080}},
                 "files": {"type": "stdio", "command": "npx", "args": ["server", "${TENANT:-none}"], "env": {}}},
               "projects": {
-                "/work/one": {"allowedTools": [], "mcpServers": {
+                "/projects/one": {"allowedTools": [], "mcpServers": {
                     "db": {"command": "uvx", "args": ["db"], "env": {"DB_PASSWORD": "planted-secret-2"}},
                     "files": {"command": "npx", "args": ["other"]}}},
-                "/work/two": {"mcpServers": {
+                "/projects/two": {"mcpServers": {
                     "old": {"type": "sse", "url": "https://example.com/sse", "timeout": 500}}},
-                "/work/none": {}}}"#
+                "/projects/none": {}}}"#
         }
         App::Cursor => {
             r#"{"mcpServers": {
