@@ -10,17 +10,8 @@ use toolspan_io::process::Launch;
 use toolspan_mcp::Transport;
 use toolspan_testkit::{Census, Fault, History, Marker};
 
-use super::tools::{KEY, Tools};
-
-/// How much later than its limit a call may end: the 250 ms that are promised (I3), and what a busy
-/// machine adds.
-const LATE: Duration = Duration::from_secs(5);
-
-/// How long the last call of a case may take: no fault lets it wait longer.
-const LAST_CALL: Duration = Duration::from_millis(250);
-
-/// How much memory a case may keep: one message of the largest size, and 16 MiB (I3).
-const MOST_MEMORY: u64 = (16 << 20) + (16 << 20);
+use super::invariants::{self, LATE};
+use super::tools::Tools;
 
 /// A toolbox over one faulty process. [`finish`](Self::finish) checks the five invariants.
 pub(crate) struct Case {
@@ -100,36 +91,10 @@ impl Case {
         error
     }
 
-    /// Checks the invariants that hold after any fault, and closes: every call had one end (I1), of
-    /// its own (I2); no call took longer than its limit, and memory is bounded (I3); nothing is left
-    /// (I4); and before all that, one more call works or says why not (I5).
+    /// Checks the invariants that hold after any fault, and closes.
     pub(crate) async fn finish(self) -> Arc<History> {
-        self.next_call_ends().await;
-        self.tools.toolbox.close().await;
-        self.history.assert_sound();
-        assert_eq!(self.tools.toolbox.waiting(), 0);
-        // The events that the tests keep are no memory of the client.
-        let heard: usize = self.tools.heard.logged().iter().map(String::len).sum();
-        self.before
-            .assert_memory_grew_at_most(MOST_MEMORY + 4 * heard as u64);
-        drop(self.tools);
-        self.before.assert_nothing_left_async().await;
+        invariants::hold(self.tools, &self.history, &self.before).await;
         Arc::new(self.history)
-    }
-
-    /// One more call, unless there was never a list to call from: it works, or fails in its time
-    /// with a reason that names its toolbox.
-    async fn next_call_ends(&self) {
-        if self.tools.snapshot().resolve("echo").is_err() {
-            return;
-        }
-        let began = Instant::now();
-        let last = self.tools.echo_within("one more", LAST_CALL).await;
-        assert!(began.elapsed() < LAST_CALL + LATE, "{:?}", began.elapsed());
-        if let Err(error) = last {
-            assert_eq!(error.toolbox(), Some(KEY), "{error:?}");
-            assert!(!error.message().is_empty(), "{error:?}");
-        }
     }
 }
 

@@ -2,12 +2,14 @@
 //! checks that follow every fault.
 //!
 //! [`tools`] calls, [`peer`] is a server in memory, [`http`] one at a URL, [`case`] a faulty process
-//! under a census, [`clock`] lets virtual time pass.
+//! under a census, [`invariants`] what holds after any fault, [`clock`] lets virtual time pass.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod case;
 pub(crate) mod clock;
 pub(crate) mod http;
+#[cfg(target_os = "linux")]
+pub(crate) mod invariants;
 pub(crate) mod peer;
 pub(crate) mod tools;
 
