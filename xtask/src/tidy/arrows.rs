@@ -11,7 +11,7 @@ use crate::process::Run;
 use crate::workspace::{Workspace, read};
 
 /// Each crate and the crates of ours that its library or program may use.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("toolspan-core", &[]),
     ("toolspan-io", &["toolspan-core"]),
     ("toolspan-mcp", &["toolspan-core", "toolspan-io"]),
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
         &["toolspan-core", "toolspan-io", "toolspan-mcp"],
     ),
     ("toolspan-cli", &["toolspan"]),
+    ("toolspan-py", &["toolspan"]),
     // Knows bytes only, so that it can be wrong in every way.
     ("toolspan-faults", &[]),
     ("toolspan-testkit", &["toolspan-core"]),

@@ -1,0 +1,81 @@
+"""Tools for AI agents: MCP servers behind one typed contract, called synchronously or not.
+
+>>> import toolspan
+>>> with toolspan.connect("toolspan.json") as host:  # doctest: +SKIP
+...     print(host.call("time__get_current_time", timezone="UTC").text)
+"""
+
+from ._connect import aconnect, connect
+from ._errors import (
+    ApprovalRequired,
+    AuthError,
+    Cancelled,
+    ClosedError,
+    ConfigError,
+    ConnectError,
+    ForkedProcess,
+    InternalError,
+    InvalidArguments,
+    Overloaded,
+    PolicyDenied,
+    ProtocolError,
+    RemoteError,
+    ResponseTooLarge,
+    SchemaRejected,
+    StartupError,
+    Timeout,
+    ToolNotFound,
+    ToolspanError,
+    UsageError,
+)
+from ._toolspan import (
+    AudioContent,
+    EmbeddedResource,
+    Host,
+    ImageContent,
+    LogMessage,
+    Observation,
+    OtherContent,
+    Progress,
+    ResourceLink,
+    TextContent,
+    Tool,
+    __version__,
+)
+
+__all__ = [
+    "ApprovalRequired",
+    "AudioContent",
+    "AuthError",
+    "Cancelled",
+    "ClosedError",
+    "ConfigError",
+    "ConnectError",
+    "EmbeddedResource",
+    "ForkedProcess",
+    "Host",
+    "ImageContent",
+    "InternalError",
+    "InvalidArguments",
+    "LogMessage",
+    "Observation",
+    "OtherContent",
+    "Overloaded",
+    "PolicyDenied",
+    "Progress",
+    "ProtocolError",
+    "RemoteError",
+    "ResourceLink",
+    "ResponseTooLarge",
+    "SchemaRejected",
+    "StartupError",
+    "TextContent",
+    "Timeout",
+    "Tool",
+    "ToolNotFound",
+    "ToolspanError",
+    "UsageError",
+    "__version__",
+    "aconnect",
+    "connect",
+]
