@@ -91,33 +91,20 @@ pub struct ValidCall {
     text: String,
 }
 
+impl ToolDefinition {
+    /// Checks arguments as a call does, for whoever has a definition alone and calls nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`CallRequest::validate`], without toolbox and tool.
+    pub fn check_arguments(&self, arguments: Value, limits: &Limits) -> Result<()> {
+        checked(arguments, self, limits).map(drop)
+    }
+}
+
 impl ValidCall {
     fn check(arguments: Value, tool: &RegisteredTool, limits: &Limits) -> Result<Self> {
-        let arguments = match arguments {
-            Value::Null => Value::Object(Map::new()),
-            Value::Object(_) => arguments,
-            other => {
-                let message = format!("arguments must be a JSON object, not {}", kind_of(&other));
-                return Err(invalid(message).with_hint("give each argument by its name"));
-            }
-        };
-        tool.definition
-            .input
-            .check_within(&arguments, limits.json_depth)
-            .map_err(refused)?;
-        let text = serde_json::to_string(&arguments)
-            .map_err(|error| invalid(format!("the arguments cannot be written: {error}")))?;
-        if text.len() > limits.arguments_bytes {
-            let message = format!(
-                "the arguments take {} bytes, more than limits.arguments_bytes ({})",
-                text.len(),
-                limits.arguments_bytes
-            );
-            return Err(invalid(message));
-        }
-        let Value::Object(arguments) = arguments else {
-            return Err(invalid("not an object"));
-        };
+        let (arguments, text) = checked(arguments, &tool.definition, limits)?;
         Ok(Self {
             definition: Arc::clone(&tool.definition),
             exposed_name: Arc::clone(&tool.name),
@@ -192,6 +179,40 @@ impl std::fmt::Debug for ValidCall {
             .field(&self.summary())
             .finish()
     }
+}
+
+/// Arguments that match the schema and the limits, and their JSON text.
+fn checked(
+    arguments: Value,
+    definition: &ToolDefinition,
+    limits: &Limits,
+) -> Result<(Map<String, Value>, String)> {
+    let arguments = match arguments {
+        Value::Null => Value::Object(Map::new()),
+        Value::Object(_) => arguments,
+        other => {
+            let message = format!("arguments must be a JSON object, not {}", kind_of(&other));
+            return Err(invalid(message).with_hint("give each argument by its name"));
+        }
+    };
+    definition
+        .input
+        .check_within(&arguments, limits.json_depth)
+        .map_err(refused)?;
+    let text = serde_json::to_string(&arguments)
+        .map_err(|error| invalid(format!("the arguments cannot be written: {error}")))?;
+    if text.len() > limits.arguments_bytes {
+        let message = format!(
+            "the arguments take {} bytes, more than limits.arguments_bytes ({})",
+            text.len(),
+            limits.arguments_bytes
+        );
+        return Err(invalid(message));
+    }
+    let Value::Object(arguments) = arguments else {
+        return Err(invalid("not an object"));
+    };
+    Ok((arguments, text))
 }
 
 fn refused(failed: CheckFailed) -> Error {

@@ -15,10 +15,27 @@ pub struct Violation {
     pub expected: String,
     /// What is there: its type and a short excerpt, without the excerpt where it may be secret.
     pub found: String,
-    /// The keyword of the schema that is broken: `type`, `required`.
+    /// The keyword of the schema that is broken: `type`, `required`. Empty where no schema was asked.
     pub keyword: String,
     /// Where in the schema that keyword stands: a JSON pointer.
     pub schema_pointer: String,
+}
+
+impl Violation {
+    /// A violation that a door finds before any schema is asked, such as a value that is no JSON.
+    pub fn new(
+        pointer: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Self {
+            pointer: pointer.into(),
+            expected: expected.into(),
+            found: found.into(),
+            keyword: String::new(),
+            schema_pointer: String::new(),
+        }
+    }
 }
 
 /// Everything that is wrong with a value; never empty.
