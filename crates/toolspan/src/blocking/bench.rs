@@ -2,8 +2,7 @@
 
 use toolspan_core::Result;
 
-use super::home::{Home, home};
-use super::wait;
+use super::home::Home;
 
 /// Waits on the runtime of the blocking hosts.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ impl Waiting {
     ///
     /// As the making of a blocking host.
     pub fn begin() -> Result<Self> {
-        let home = home()?;
+        let home = Home::get()?;
         Ok(Self { home })
     }
 
@@ -28,6 +27,6 @@ impl Waiting {
     ///
     /// `usage` on a thread that runs asynchronous tasks.
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
-        wait::block_on(&self.home, future)
+        self.home.block_on(future)
     }
 }

@@ -1,21 +1,93 @@
 //! The thread that owns the runtime of all blocking hosts in a process.
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tokio::runtime::Handle;
 use toolspan_core::{Error, ErrorKind, Phase, Result};
 
-/// The runtime's thread, once it runs, and the process it runs in.
+use super::wait;
+
+/// The process that [`HOME`] belongs to; 0 before the first use. It is looked at before the mutex:
+/// in a forked copy the mutex may be held for ever, by a thread that is not there.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// The runtime's thread, once it runs. Held while it is started, and for looking.
 static HOME: Mutex<Option<Home>> = Mutex::new(None);
 
-/// The runtime that blocking callers wait on, and the process it runs in.
+/// The runtime that blocking callers wait on: one thread of the process, shared by all hosts. For
+/// whoever makes the same for another language; others use [`blocking::Host`](super::Host).
+///
+/// Clones are cheap and mean the same runtime.
 #[derive(Clone, Debug)]
-pub(super) struct Home {
+pub struct Home {
     handle: Handle,
     process: u32,
 }
 
 impl Home {
+    /// The runtime of this process; its thread is started by the first use and lives as long as the
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// `usage` in a process that was forked after the first use: the thread is not there.
+    /// `internal` when the system gives no thread.
+    pub fn get() -> Result<Self> {
+        let process = std::process::id();
+        let owner = match OWNER.compare_exchange(0, process, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => process,
+            Err(owner) => owner,
+        };
+        if owner != process {
+            return Err(forked(owner));
+        }
+        let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(home) = &*home {
+            return Ok(home.clone());
+        }
+        let handle = start().map_err(|error| {
+            let message = format!("the runtime's thread cannot be started: {error}");
+            Error::new(ErrorKind::Internal, Phase::Connect, message)
+        })?;
+        Ok(home.insert(Self { handle, process }).clone())
+    }
+
+    /// Whether this is the process that the runtime runs in, and not a forked copy of it. Never
+    /// waits.
+    pub fn is_here(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// Waits for a future on the caller's thread. It may use the runtime's timers and I/O, and wait
+    /// in itself: what it calls back may call `block_on`.
+    ///
+    /// # Errors
+    ///
+    /// `usage` on a thread that runs tasks of a runtime: waiting there would stop them. `usage` in a
+    /// forked copy of the process: the runtime is not there, and the servers are the original's.
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
+        wait::block_on(self, future)
+    }
+
+    /// Waits for a future as [`Home::block_on`] does, and looks up from it: `look` is called between
+    /// two polls of the future, never during one, and at least every 50 ms as long as the polls and
+    /// `look` itself return. Its break ends the wait and drops the future, which cancels a call.
+    ///
+    /// `look` may wait in turn, for example call the same host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Home::block_on`]; `usage` also when `look` returns in a forked copy of the process. There
+    /// the future is not dropped, so that nothing is sent to servers of the original.
+    pub fn block_on_looking<F: Future, B>(
+        &self,
+        future: F,
+        look: impl FnMut() -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B, F::Output>> {
+        wait::block_on_looking(self, future, look)
+    }
+
     /// The runtime, where it runs.
     ///
     /// # Errors
@@ -28,40 +100,11 @@ impl Home {
         }
     }
 
-    /// Whether this is the process that the runtime runs in.
-    pub(super) fn is_here(&self) -> bool {
-        self.process == std::process::id()
-    }
-
     /// A runtime as a forked copy of its process finds it.
     #[cfg(test)]
     pub(super) fn left_behind(self) -> Self {
         Self { process: 0, ..self }
     }
-}
-
-/// The runtime of blocking hosts; its thread is started by the first one and lives as long as the
-/// process.
-///
-/// # Errors
-///
-/// `usage` in a process that was forked after the thread was started: the thread is not there.
-/// `internal` when the system gives no thread.
-pub(super) fn home() -> Result<Home> {
-    let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(home) = &*home {
-        home.handle()?;
-        return Ok(home.clone());
-    }
-    let handle = start().map_err(|error| {
-        let message = format!("the runtime's thread cannot be started: {error}");
-        Error::new(ErrorKind::Internal, Phase::Connect, message)
-    })?;
-    let started = Home {
-        handle,
-        process: std::process::id(),
-    };
-    Ok(home.insert(started).clone())
 }
 
 fn start() -> std::io::Result<Handle> {
@@ -79,4 +122,16 @@ fn forked(owner: u32) -> Error {
     let message = format!("this process was forked from {owner}, which holds the running servers");
     Error::new(ErrorKind::Usage, Phase::Connect, message)
         .with_hint("make a new host after the fork, in a program that had none before")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_use_gives_the_same_runtime() {
+        let (first, second) = (Home::get().unwrap(), Home::get().unwrap());
+        assert_eq!(first.handle.id(), second.handle.id());
+        assert!(first.is_here() && !first.left_behind().is_here());
+    }
 }

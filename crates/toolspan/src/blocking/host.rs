@@ -8,8 +8,7 @@ use toolspan_core::observation::LlmContent;
 use toolspan_core::toolbox::Diagnosis;
 use toolspan_core::{CallOptions, Observation, RegisteredTool, Result, Snapshot};
 
-use super::home::{Home, home};
-use super::wait;
+use super::home::Home;
 use crate::builder::HostBuilder;
 use crate::config::Resolved;
 use crate::status::ToolboxStatus;
@@ -72,8 +71,8 @@ impl Host {
     ///
     /// As [`HostBuilder::connect`].
     pub fn connect_builder(builder: HostBuilder) -> Result<Self> {
-        let home = home()?;
-        let host = wait::block_on(&home, builder.connect())??;
+        let home = Home::get()?;
+        let host = home.block_on(builder.connect())??;
         Ok(Self { host, home })
     }
 
@@ -83,7 +82,7 @@ impl Host {
     ///
     /// As [`HostBuilder::start`].
     pub fn start_builder(builder: HostBuilder) -> Result<Self> {
-        let home = home()?;
+        let home = Home::get()?;
         Ok(Self {
             host: builder.start()?,
             home,
@@ -96,7 +95,7 @@ impl Host {
     ///
     /// As [`Host::call_with`](crate::Host::call_with).
     pub fn call(&self, tool: &str, arguments: Value) -> Result<Observation> {
-        wait::block_on(&self.home, self.host.call(tool, arguments))?
+        self.home.block_on(self.host.call(tool, arguments))?
     }
 
     /// Calls a tool with options. The caller's own thread is told of progress.
@@ -110,7 +109,8 @@ impl Host {
         arguments: Value,
         options: CallOptions,
     ) -> Result<Observation> {
-        wait::block_on(&self.home, self.host.call_with(tool, arguments, options))?
+        self.home
+            .block_on(self.host.call_with(tool, arguments, options))?
     }
 
     /// Runs a model's tool call. See [`Host::run`](crate::Host::run).
@@ -119,7 +119,7 @@ impl Host {
     ///
     /// `usage` on a thread that runs asynchronous tasks; all else is an observation.
     pub fn run(&self, model_call: &Value) -> Result<Observation> {
-        wait::block_on(&self.home, self.host.run(model_call))
+        self.home.block_on(self.host.run(model_call))
     }
 
     /// The tool that a name means. See [`Host::find`](crate::Host::find).
@@ -128,7 +128,7 @@ impl Host {
     ///
     /// As [`Host::find`](crate::Host::find).
     pub fn find(&self, tool: &str) -> Result<RegisteredTool> {
-        wait::block_on(&self.home, self.host.find(tool))?
+        self.home.block_on(self.host.find(tool))?
     }
 
     /// Starts every toolbox and waits for each. See [`Host::settled`](crate::Host::settled).
@@ -137,7 +137,7 @@ impl Host {
     ///
     /// As [`Host::settled`](crate::Host::settled).
     pub fn settled(&self) -> Result<()> {
-        wait::block_on(&self.home, self.host.settled())?
+        self.home.block_on(self.host.settled())?
     }
 
     /// Lists all tools again. See [`Host::refresh`](crate::Host::refresh).
@@ -146,7 +146,7 @@ impl Host {
     ///
     /// As [`Host::refresh`](crate::Host::refresh).
     pub fn refresh(&self) -> Result<()> {
-        wait::block_on(&self.home, self.host.refresh())?
+        self.home.block_on(self.host.refresh())?
     }
 
     /// Takes over a changed config. See [`Host::reload`](crate::Host::reload).
@@ -155,7 +155,7 @@ impl Host {
     ///
     /// As [`Host::reload`](crate::Host::reload).
     pub fn reload(&self, config: Resolved) -> Result<()> {
-        wait::block_on(&self.home, self.host.reload(config))?
+        self.home.block_on(self.host.reload(config))?
     }
 
     /// What a person needs to find a fault. See [`Host::diagnose`](crate::Host::diagnose).
@@ -164,7 +164,7 @@ impl Host {
     ///
     /// As [`Host::diagnose`](crate::Host::diagnose).
     pub fn diagnose(&self, toolbox: &str) -> Result<Diagnosis> {
-        wait::block_on(&self.home, self.host.diagnose(toolbox))?
+        self.home.block_on(self.host.diagnose(toolbox))?
     }
 
     /// What a model is given of an observation, within `limits.output_chars`.
@@ -189,7 +189,7 @@ impl Host {
     ///
     /// `usage` on a thread that runs asynchronous tasks.
     pub fn close(&self) -> Result<()> {
-        wait::block_on(&self.home, self.host.close())
+        self.home.block_on(self.host.close())
     }
 }
 

@@ -1,13 +1,15 @@
 //! How a synchronous caller waits for a future on its own thread.
 
 use std::cell::Cell;
-use std::pin::pin;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use tokio::runtime::Handle;
+use tokio::runtime::{EnterGuard, Handle};
 use tokio::time::Instant;
 use toolspan_core::{Error, ErrorKind, Phase, Result, execute};
 
@@ -18,8 +20,10 @@ use super::home::Home;
 const SLICE: Duration = Duration::from_millis(50);
 
 thread_local! {
-    /// Whether this thread is inside [`block_on`]: a call from a callback may then wait, too.
+    /// Whether this thread is inside a wait: a call from a callback may then wait, too.
     static WAITING: Cell<bool> = const { Cell::new(false) };
+    /// How many waits this thread has begun. One within another takes the wake-ups of both.
+    static BEGUN: Cell<u64> = const { Cell::new(0) };
     /// Wakes this thread; made once for all its calls.
     static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
 }
@@ -37,65 +41,106 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future, which may use the runtime's timers and I/O.
-///
-/// # Errors
-///
-/// `usage` on a thread that runs tasks of a runtime: waiting there would stop them. `usage` in a
-/// forked copy of the process: the runtime is not there, and the servers are the original's.
+/// As [`Home::block_on`].
 pub(super) fn block_on<F: Future>(home: &Home, future: F) -> Result<F::Output> {
-    let runtime = home.handle()?;
-    let nested = WAITING.get();
-    if !nested && Handle::try_current().is_ok() {
-        let message = "a blocking call was made on a thread that runs asynchronous tasks";
-        return Err(
-            Error::new(ErrorKind::Usage, Phase::Send, message).with_hint(
-                "use the asynchronous Host there, or a thread of its own for blocking calls",
-            ),
-        );
+    let _waiting = Waiting::begin(home)?;
+    let never = || ControlFlow::<Infallible>::Continue(());
+    let ControlFlow::Continue(output) = turns(pin!(future), never);
+    Ok(output)
+}
+
+/// As [`Home::block_on_looking`].
+pub(super) fn block_on_looking<F: Future, B>(
+    home: &Home,
+    future: F,
+    mut look: impl FnMut() -> ControlFlow<B>,
+) -> Result<ControlFlow<B, F::Output>> {
+    let _waiting = Waiting::begin(home)?;
+    // On the heap, since only there it can be left alone for ever.
+    let mut future = Box::pin(future);
+    let ended = turns(future.as_mut(), || {
+        let seen = look();
+        match home.handle() {
+            Ok(_) => seen.map_break(Ok),
+            Err(forked) => ControlFlow::Break(Err(forked)),
+        }
+    });
+    match ended {
+        ControlFlow::Continue(output) => Ok(ControlFlow::Continue(output)),
+        ControlFlow::Break(Ok(seen)) => Ok(ControlFlow::Break(seen)),
+        ControlFlow::Break(Err(forked)) => {
+            std::mem::forget(future);
+            Err(forked)
+        }
     }
-    let _inside = runtime.enter();
-    let _mark = Mark::set(nested);
+}
+
+/// Polls the future and looks up from it, in turn, until one of them ends the wait.
+fn turns<F: Future, B>(
+    mut future: Pin<&mut F>,
+    mut look: impl FnMut() -> ControlFlow<B>,
+) -> ControlFlow<B, F::Output> {
     let waker = WAKER.with(Waker::clone);
     let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
     loop {
+        let begun = BEGUN.get();
         let (polled, back_by) = execute::poll_unaided(future.as_mut(), &mut context);
         if let Poll::Ready(output) = polled {
-            return Ok(output);
+            return ControlFlow::Continue(output);
         }
-        let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
-        thread::park_timeout(left.unwrap_or(SLICE).min(SLICE));
+        look()?;
+        // After a wait within, a wake-up meant for this future may be gone.
+        if BEGUN.get() == begun {
+            let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
+            thread::park_timeout(left.unwrap_or(SLICE).min(SLICE));
+        }
     }
 }
 
-/// Says that this thread waits; takes it back on drop, also when the future panics.
-struct Mark {
+/// A thread that waits, within the runtime. Taken back on drop, also when the future panics.
+struct Waiting<'home> {
     before: bool,
+    _inside: EnterGuard<'home>,
 }
 
-impl Mark {
-    fn set(before: bool) -> Self {
+impl<'home> Waiting<'home> {
+    fn begin(home: &'home Home) -> Result<Self> {
+        let runtime = home.handle()?;
+        let before = WAITING.get();
+        if !before && Handle::try_current().is_ok() {
+            return Err(misused());
+        }
         WAITING.set(true);
-        Self { before }
+        BEGUN.set(BEGUN.get().wrapping_add(1));
+        Ok(Self {
+            before,
+            _inside: runtime.enter(),
+        })
     }
 }
 
-impl Drop for Mark {
+impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         WAITING.set(self.before);
     }
 }
 
+fn misused() -> Error {
+    let message = "a blocking call was made on a thread that runs asynchronous tasks";
+    Error::new(ErrorKind::Usage, Phase::Send, message)
+        .with_hint("use the asynchronous Host there, or a thread of its own for blocking calls")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::future::{pending, ready};
+
     use super::*;
-    use crate::blocking::home::home;
 
     #[test]
     fn a_forked_copy_is_told_so_and_waits_for_nothing() {
-        let home = home().unwrap().left_behind();
-        let error = block_on(&home, std::future::pending::<()>()).unwrap_err();
+        let home = Home::get().unwrap().left_behind();
+        let error = block_on(&home, pending::<()>()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(
             error
@@ -106,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_home_outlives_a_panic_in_a_task_and_in_a_future() {
-        let home = home().unwrap();
+        let home = Home::get().unwrap();
         let spawned = async {
             let task = tokio::spawn(async { panic!("in a task") });
             task.await.unwrap_err().is_panic()
@@ -118,5 +163,69 @@ mod tests {
         assert!(polled.is_err() && !WAITING.get());
         let lives = async { tokio::spawn(async { 7 }).await.unwrap() };
         assert_eq!(block_on(&home, lives).unwrap(), 7);
+    }
+
+    #[test]
+    fn a_look_that_breaks_ends_the_wait_and_drops_the_future() {
+        let home = Home::get().unwrap();
+        let held = Arc::new(());
+        let kept = Arc::clone(&held);
+        let future = async move {
+            let _kept = kept;
+            pending::<()>().await;
+        };
+        let mut looks = 0;
+        let ended = block_on_looking(&home, future, || {
+            looks += 1;
+            match looks {
+                3 => ControlFlow::Break("seen"),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        assert_eq!(ended.unwrap(), ControlFlow::Break("seen"));
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+
+    #[test]
+    fn a_look_comes_at_least_every_slice() {
+        let home = Home::get().unwrap();
+        let (mut last, mut longest, mut looks) = (std::time::Instant::now(), Duration::ZERO, 0);
+        let ended = block_on_looking(&home, pending::<()>(), || {
+            longest = longest.max(last.elapsed());
+            last = std::time::Instant::now();
+            looks += 1;
+            match looks {
+                5 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        assert_eq!(ended.unwrap(), ControlFlow::Break(()));
+        // A busy machine takes its time, too.
+        assert!(longest < SLICE * 10, "{longest:?}");
+    }
+
+    #[test]
+    fn a_look_may_wait_and_the_wait_around_it_goes_on_at_once() {
+        let home = Home::get().unwrap();
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let mut sender = Some(sender);
+        let ended = block_on_looking(&home, receiver, || {
+            if let Some(sender) = sender.take() {
+                // The wake-up of the outer wait comes now, and the inner one takes it.
+                sender.send(7).unwrap();
+                thread::park();
+                assert_eq!(block_on(&home, ready(1)).unwrap(), 1);
+                return ControlFlow::Continue(());
+            }
+            ControlFlow::Break("the wake-up was lost")
+        });
+        assert_eq!(ended.unwrap(), ControlFlow::Continue(Ok(7)));
+    }
+
+    #[test]
+    fn a_future_that_is_ready_is_not_looked_up_from() {
+        let home = Home::get().unwrap();
+        let ended = block_on_looking(&home, ready(7), || ControlFlow::Break(()));
+        assert_eq!(ended.unwrap(), ControlFlow::Continue(7));
     }
 }
