@@ -197,3 +197,29 @@ class Cancelled(ToolspanError):
     """The call was cancelled."""
 
     kind = "cancelled"
+
+
+#: The class of each kind. Rust raises by it.
+BY_KIND: dict[str, type[ToolspanError]] = {
+    error.kind: error
+    for error in (
+        InternalError,
+        UsageError,
+        ConfigError,
+        ConnectError,
+        StartupError,
+        ClosedError,
+        ProtocolError,
+        ResponseTooLarge,
+        AuthError,
+        Overloaded,
+        ToolNotFound,
+        RemoteError,
+        InvalidArguments,
+        SchemaRejected,
+        Timeout,
+        PolicyDenied,
+        ApprovalRequired,
+        Cancelled,
+    )
+}

@@ -1,0 +1,73 @@
+//! What are the arguments of a call that is written as `call(name, args, **arguments)`?
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping};
+use serde_json::{Map, Value};
+use toolspan::guard::limits::Limits;
+
+use super::bounds::Bounds;
+use super::refused::{Refusal, Refused};
+use super::to_json::{read_dict, read_mapping};
+
+/// The arguments as one JSON object, within the default limits: those of the mapping, then those
+/// that are given by keyword.
+///
+/// # Errors
+///
+/// `TypeError` where `args` is no mapping, or names an argument that is given by keyword as well;
+/// `InvalidArguments` that points to the first place that is no JSON.
+pub(crate) fn arguments(
+    args: Option<&Bound<'_, PyAny>>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Value> {
+    let Some(py) = args.map(Bound::py).or_else(|| kwargs.map(Bound::py)) else {
+        return Ok(Value::Object(Map::new()));
+    };
+    arguments_within(args, kwargs, &Limits::default()).map_err(|refused| refused.raised(py))
+}
+
+/// [`arguments`] within a host's limits.
+pub(crate) fn arguments_within(
+    args: Option<&Bound<'_, PyAny>>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+    limits: &Limits,
+) -> Result<Value, Refused> {
+    let mut bounds = Bounds::new(limits);
+    let not_json = |refusal: Refusal| refusal.of("the arguments");
+    let mut arguments = match args.filter(|args| !args.is_none()) {
+        None => Map::new(),
+        Some(args) => read_positional(args, &mut bounds)?.map_err(not_json)?,
+    };
+    let Some(kwargs) = kwargs.filter(|kwargs| !kwargs.is_empty()) else {
+        return Ok(Value::Object(arguments));
+    };
+    for (name, value) in read_dict(kwargs, &mut bounds).map_err(not_json)? {
+        if arguments.contains_key(&name) {
+            return Err(given_twice(&name));
+        }
+        arguments.insert(name, value);
+    }
+    Ok(Value::Object(arguments))
+}
+
+fn read_positional(
+    args: &Bound<'_, PyAny>,
+    bounds: &mut Bounds,
+) -> Result<Result<Map<String, Value>, Refusal>, Refused> {
+    if let Ok(dict) = args.cast_exact::<PyDict>() {
+        return Ok(read_dict(dict, bounds));
+    }
+    if let Ok(mapping) = args.cast::<PyMapping>() {
+        return Ok(read_mapping(mapping, bounds));
+    }
+    let kind = args.get_type().name().map_err(Refused::Raised)?;
+    let message = format!("the arguments must be a mapping, such as a dict, not {kind}");
+    Err(Refused::Raised(PyTypeError::new_err(message)))
+}
+
+fn given_twice(name: &str) -> Refused {
+    let name: String = name.chars().take(100).collect();
+    let message = format!("the argument {name:?} is given twice: in the mapping and by keyword");
+    Refused::Raised(PyTypeError::new_err(message))
+}

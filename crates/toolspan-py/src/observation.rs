@@ -1,0 +1,141 @@
+//! What is a caller given of a tool's answer?
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use toolspan::Content;
+use toolspan::observation::LlmContent;
+use toolspan::observation::budget;
+
+use crate::content::Block;
+use crate::convert::{to_dict, to_python};
+use crate::shown;
+
+/// What a tool answered. Nothing of it is converted before it is asked for.
+///
+/// str(observation) is its text.
+#[pyclass(frozen, module = "toolspan")]
+pub(crate) struct Observation {
+    inner: Arc<toolspan::Observation>,
+    output_chars: usize,
+}
+
+impl Observation {
+    /// An observation of a host whose `limits.output_chars` is `output_chars`.
+    pub(crate) fn new(observation: toolspan::Observation, output_chars: usize) -> Self {
+        Self {
+            inner: Arc::new(observation),
+            output_chars,
+        }
+    }
+}
+
+#[pymethods]
+impl Observation {
+    /// All text blocks, joined with newlines; where there is none, the structured result as JSON.
+    #[getter]
+    fn text(&self) -> String {
+        self.inner.text()
+    }
+
+    /// The blocks in the order the tool gave them, each of the class of its kind.
+    #[getter]
+    fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        Block::all(py, &self.inner)
+    }
+
+    /// Whether the tool says that it failed.
+    #[getter]
+    fn is_error(&self) -> bool {
+        self.inner.is_error
+    }
+
+    /// The structured result as plain Python values; None where there is none.
+    #[getter]
+    fn structured<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let structured = self.inner.structured.as_ref();
+        structured.map(|value| to_python(py, value)).transpose()
+    }
+
+    /// Every block as the server sent it, as plain Python values.
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let blocks: Vec<_> = self
+            .inner
+            .content
+            .iter()
+            .map(|block| to_python(py, &block.to_json()))
+            .collect::<PyResult<_>>()?;
+        PyList::new(py, blocks)
+    }
+
+    /// Further members of the result, such as _meta, as the server sent them.
+    #[getter]
+    fn extra<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        to_dict(py, &self.inner.extra)
+    }
+
+    /// Why the structured result does not match the tool's output schema; None where it does.
+    #[getter]
+    fn schema_violation(&self) -> Option<&str> {
+        self.inner.schema_violation.as_deref()
+    }
+
+    /// What a model is given: texts and images, with at most max_chars characters of text.
+    ///
+    /// None means the host's limits.output_chars, 30,000 by default. Text past the bound is cut in
+    /// the middle, with a notice of what is missing. Sound, files and links become a line that names
+    /// them. What a tool reports as its failure begins with a line that says so.
+    #[pyo3(signature = (max_chars=None))]
+    fn to_llm_content<'py>(
+        &self,
+        py: Python<'py>,
+        max_chars: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let parts = self.inner.to_llm_content(self.bound(max_chars));
+        let mut given = toolspan::Observation::default();
+        given.content = parts.into_iter().filter_map(block_of).collect();
+        Block::all(py, &Arc::new(given))
+    }
+
+    /// The text, within max_chars characters; None means the host's limits.output_chars.
+    ///
+    /// Text past the bound is cut in the middle, with a notice of what is missing.
+    #[pyo3(signature = (max_chars=None))]
+    fn to_llm_text(&self, max_chars: Option<usize>) -> String {
+        budget::shorten(self.inner.text(), self.bound(max_chars))
+    }
+
+    /// The result as MCP writes it: content, structuredContent, isError and what else there was.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.inner.to_mcp())
+    }
+
+    fn __str__(&self) -> String {
+        self.inner.text()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = shown::text(py, &self.inner.text())?;
+        let (blocks, is_error) = (self.inner.content.len(), self.inner.is_error);
+        let failed = if is_error { "is_error=True, " } else { "" };
+        Ok(format!(
+            "<Observation {failed}blocks={blocks}, text={text}>"
+        ))
+    }
+}
+
+impl Observation {
+    fn bound(&self, max_chars: Option<usize>) -> usize {
+        max_chars.unwrap_or(self.output_chars)
+    }
+}
+
+fn block_of(part: LlmContent) -> Option<Content> {
+    match part {
+        LlmContent::Text(text) => Some(Content::text(text)),
+        LlmContent::Image { data, mime_type } => Some(Content::image(data, mime_type)),
+        _ => None,
+    }
+}
