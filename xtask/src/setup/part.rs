@@ -26,8 +26,10 @@ pub(super) struct Part {
 /// The lock files of a part, relative to the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
-    /// A pip requirements file with a version and hashes for every package.
-    Python { requirements: &'static str },
+    /// Pip requirements files with a version and hashes for every package, installed in this order.
+    Python {
+        requirements: &'static [&'static str],
+    },
     /// A folder with `package.json`, `package-lock.json` and `.npmrc`.
     Node { folder: &'static str },
 }
@@ -76,7 +78,7 @@ impl Part {
 
     fn lock_files(&self) -> Vec<PathBuf> {
         match self.source {
-            Source::Python { requirements } => vec![PathBuf::from(requirements)],
+            Source::Python { requirements } => requirements.iter().map(PathBuf::from).collect(),
             Source::Node { folder } => ["package.json", "package-lock.json", ".npmrc"]
                 .map(|file| Path::new(folder).join(file))
                 .to_vec(),
@@ -95,7 +97,7 @@ mod tests {
         what: "a part",
         folder: "part",
         source: Source::Python {
-            requirements: "lock.txt",
+            requirements: &["lock.txt"],
         },
     };
 
