@@ -1,0 +1,127 @@
+"""Who owns the live host of a toolbox, from the first connection to the end?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._connect import connect
+from .._errors import ToolNotFound
+
+if TYPE_CHECKING:
+    from .._toolspan import Host, Observation, Tool
+
+    Config = str | Mapping[str, Any] | None
+
+
+class Failure(NamedTuple):
+    """Why a server has no tools, or not all of them."""
+
+    server: str
+    message: str
+    hint: str | None
+
+    def __str__(self) -> str:
+        hint = f" ({self.hint})" if self.hint else ""
+        return f'server "{self.server}": {self.message}{hint}'
+
+
+class Listing(NamedTuple):
+    """What a discovery found."""
+
+    tools: list[Tool]
+    failures: list[Failure]
+    #: What the reader of the config warned of.
+    warnings: list[str]
+
+
+class Session:
+    """One host for the life of a toolbox: connected by whoever needs it first, then kept.
+
+    Tools hold it rather than their toolbox, so that a toolbox that is dropped goes at once.
+    """
+
+    def __init__(self, config: Callable[[], Config]) -> None:
+        self._config = config
+        self._process = os.getpid()
+        self._host: Host | None = None
+        self._connecting = Lock()
+        self._closed = False
+
+    def refuse_unusable(self) -> None:
+        """Raises ``RuntimeError`` after the close, and in a forked copy of the process.
+
+        It comes before any lock: in a copy, nobody would ever release one that was held.
+        """
+        if self._closed:
+            raise RuntimeError("the toolbox is closed; make a new one")
+        if self._process != os.getpid():
+            raise RuntimeError(
+                f"this process was forked from {self._process}, which holds the toolbox's servers;"
+                " make the toolbox after the fork"
+            )
+
+    def discover(self) -> Listing:
+        """Connects the first time; later, lists again on the connections there are."""
+        self.refuse_unusable()
+        with self._connecting:
+            host = self._host
+            is_new = host is None
+            if host is None:
+                host = self._host = connect(self._config())
+                # A close in the meantime found no host to end.
+                if self._closed:
+                    self.close()
+                    self.refuse_unusable()
+        if not is_new:
+            host.refresh()
+        return _listing(host)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a server said, after the last listing, that its tools are others now."""
+        host = self._host
+        return host is not None and host.tools_changed
+
+    def find(self, name: str) -> Tool:
+        """The tool that a name means, in any of its forms; ``ToolNotFound`` where there is none."""
+        host = self._host
+        if host is None:
+            raise ToolNotFound(f'there is no tool called "{name}"')
+        return host.find(name)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Observation:
+        """Calls a tool by its exposed name."""
+        self.refuse_unusable()
+        host = self._host
+        if host is None:
+            raise RuntimeError("the toolbox is not connected; discover its tools first")
+        return host.call(name, arguments)
+
+    def close(self) -> None:
+        """Ends the servers and waits for that, within ``timeouts.close``; a second one does nothing."""
+        self._closed = True
+        host, self._host = self._host, None
+        if host is not None and self._process == os.getpid():
+            host.close()
+
+
+def _listing(host: Host) -> Listing:
+    absent: set[str] = set()
+    failures: list[Failure] = []
+    for status in host.status():
+        server, error = status["toolbox"], status["error"]
+        if error is None:
+            continue
+        failures.append(Failure(server, error["message"], error["hint"]))
+        if status["state"] != "degraded" or not _has_answered(error):
+            absent.add(server)
+    tools = [tool for tool in host.tools if tool.toolbox not in absent]
+    return Listing(tools, failures, host.warnings)
+
+
+def _has_answered(error: Mapping[str, Any]) -> bool:
+    """Whether a server did list its tools, though not all of them, or not well."""
+    return bool(error["kind"] == "protocol" and error["phase"] == "discover")
