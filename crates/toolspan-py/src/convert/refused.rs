@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use toolspan::guard::sanitise;
 use toolspan::schema::Violation;
 use toolspan::{Error, ErrorKind, Phase};
@@ -10,7 +11,7 @@ use crate::error;
 
 /// Characters of a type's name that are shown.
 const LONGEST_TYPE: usize = 120;
-/// Characters of one key of a pointer, and keys of a pointer, beyond which it is cut.
+/// Characters of one key of a pointer that are shown.
 const LONGEST_KEY: usize = 200;
 
 /// What a door is given instead of a value.
@@ -50,6 +51,8 @@ impl Refused {
 pub(super) struct Refusal {
     /// The keys and positions on the way to the place, the innermost first.
     way: Vec<String>,
+    /// Whether it is about the whole value, wherever the reader stood.
+    is_about_whole: bool,
     reason: Reason,
 }
 
@@ -75,22 +78,27 @@ impl Refusal {
             hint,
             cause: None,
         };
-        let way = Vec::new();
-        Self { way, reason }
+        Self::of_reason(reason)
+    }
+
+    fn of_reason(reason: Reason) -> Self {
+        Self {
+            way: Vec::new(),
+            is_about_whole: false,
+            reason,
+        }
     }
 
     /// What the value's own code raised while it was read. What is no `Exception`, such as
     /// `KeyboardInterrupt`, goes its own way.
     pub(super) fn of_code(value: &Bound<'_, PyAny>, raised: PyErr) -> Self {
-        if !raised.is_instance_of::<PyException>(value.py()) {
-            let (way, reason) = (Vec::new(), Reason::Raised(raised));
-            return Self { way, reason };
+        let py = value.py();
+        if !raised.is_instance_of::<PyException>(py) {
+            return Self::of_reason(Reason::Raised(raised));
         }
-        let found = format!(
-            "{} that raised {}",
-            kind_of(value),
-            short(&raised.to_string())
-        );
+        // The text of the exception stays with it: it may quote what is in the value.
+        let raised_type = name_of(&raised.get_type(py));
+        let found = format!("{} that raised {raised_type}", kind_of(value));
         let mut refusal = Self::new("a value that can be read", found, "");
         if let Reason::Fault { cause, .. } = &mut refusal.reason {
             *cause = Some(raised);
@@ -100,15 +108,21 @@ impl Refusal {
 
     pub(super) fn too_large(bytes: usize) -> Self {
         let expected = format!("at most {bytes} bytes of JSON (limits.arguments_bytes)");
-        Self::new(expected, "more", "send less, or raise the limit")
+        Self {
+            is_about_whole: true,
+            ..Self::new(expected, "more", "send less, or raise the limit")
+        }
     }
 
     pub(super) fn too_many(values: usize) -> Self {
-        Self::new(
-            format!("at most {values} values"),
-            "more",
-            "send less at once",
-        )
+        Self {
+            is_about_whole: true,
+            ..Self::new(
+                format!("at most {values} values"),
+                "more",
+                "send less at once",
+            )
+        }
     }
 
     pub(super) fn too_deep(depth: usize) -> Self {
@@ -158,6 +172,9 @@ impl Refusal {
     /// The place as a JSON pointer (RFC 6901).
     fn pointer(&self) -> String {
         let mut pointer = String::new();
+        if self.is_about_whole {
+            return pointer;
+        }
         for step in self.way.iter().rev() {
             let cut: String = step.chars().take(LONGEST_KEY).collect();
             pointer.push('/');
@@ -167,18 +184,13 @@ impl Refusal {
     }
 }
 
-/// The type of a value in words, such as `a datetime.date`.
+/// The type of a value in words, such as `a value of the type datetime.date`.
 pub(super) fn kind_of(value: &Bound<'_, PyAny>) -> String {
-    let class = value.get_type();
-    let name = class
-        .fully_qualified_name()
-        .map_or_else(|_| "object".to_owned(), |name| name.to_string());
-    format!(
-        "a value of the type {}",
-        sanitise::one_line(&name, LONGEST_TYPE)
-    )
+    format!("a value of the type {}", name_of(&value.get_type()))
 }
 
-fn short(text: &str) -> String {
-    sanitise::one_line(text, LONGEST_KEY)
+fn name_of(class: &Bound<'_, PyType>) -> String {
+    let name = class.fully_qualified_name();
+    let name = name.map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    sanitise::one_line(&name, LONGEST_TYPE)
 }

@@ -13,9 +13,6 @@ use toolspan::guard::limits::Limits;
 use super::bounds::Bounds;
 use super::refused::{Refusal, Refused, kind_of};
 
-/// What a value may be.
-const JSON: &str = "a str, int, float, bool, None, list, tuple or dict";
-
 /// A Python value as JSON, within the default limits.
 ///
 /// Takes `None`, `bool`, `int`, `float`, `str`, `list`, `tuple`, `dict` and any `Mapping`, with their
@@ -106,11 +103,11 @@ fn read_int(number: &Bound<'_, PyInt>) -> Result<Value, Refusal> {
         .call_method0(intern!(number.py(), "bit_length"))
         .and_then(|bits| bits.extract::<u64>());
     let found = match bits {
-        Ok(bits) => format!("one of {bits} bits"),
-        Err(_) => "a larger one".to_owned(),
+        Ok(bits) => format!("an int of {bits} bits"),
+        Err(_) => "an int beyond that".to_owned(),
     };
     let hint = "send it as a str, or as a float where that is exact enough";
-    Err(Refusal::new("an int of at most 64 bits", found, hint))
+    Err(Refusal::new("an int from -2**63 to 2**64 - 1", found, hint))
 }
 
 fn read_float(number: f64) -> Result<Value, Refusal> {
@@ -240,5 +237,5 @@ fn unknown(value: &Bound<'_, PyAny>) -> Refusal {
     } else {
         "send what it holds, as a str, a number, a list or a dict"
     };
-    Refusal::new(JSON, kind_of(value), hint)
+    Refusal::new("a JSON value", kind_of(value), hint)
 }
