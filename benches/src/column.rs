@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::measure::Effort;
+use crate::options::Options;
 use crate::rows::{self, Contestant};
 use crate::server;
 
@@ -20,7 +20,8 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    fn option(self) -> &'static str {
+    /// The option that asks for it.
+    pub(crate) fn option(self) -> &'static str {
         match self {
             Self::Pinned => "--pinned",
             Self::Free => "--free",
@@ -36,13 +37,10 @@ pub(crate) type Figures = BTreeMap<String, Vec<f64>>;
     clippy::disallowed_methods,
     reason = "the program starts itself, and waits for it"
 )]
-pub(crate) fn run(column: Column, effort: Effort) -> Result<Figures, Failure> {
+pub(crate) fn run(column: Column, options: &Options) -> Result<Figures, Failure> {
     let mut command = Command::new(server::program()?);
-    command.arg(column.option()).stderr(Stdio::inherit());
-    if effort == Effort::QUICK {
-        command.arg("--quick");
-    }
-    let output = command.output()?;
+    command.args(options.of_column(column));
+    let output = command.stderr(Stdio::inherit()).output()?;
     let figures = output
         .status
         .success()
@@ -51,11 +49,12 @@ pub(crate) fn run(column: Column, effort: Effort) -> Result<Figures, Failure> {
 }
 
 /// Measures a column here; the figures as JSON.
-pub(crate) fn measure(column: Column, effort: Effort, only: &str) -> Result<Value, Failure> {
+pub(crate) fn measure(column: Column, options: &Options) -> Result<Value, Failure> {
     if column == Column::Pinned {
         pin()?;
     }
-    let mut contestants = rows::contestants(only)?;
+    let effort = options.effort;
+    let mut contestants = rows::contestants(options)?;
     let mut figures = Figures::new();
     for contestant in &mut contestants {
         // The first round of each warms up and does not count.

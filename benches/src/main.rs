@@ -18,6 +18,7 @@ mod machine;
 mod measure;
 mod options;
 mod peer_rmcp;
+mod python;
 mod rows;
 mod runtime;
 mod server;
@@ -49,14 +50,19 @@ fn run() -> Result<(), Failure> {
         What::Serve => server::serve(),
         What::ServeHttp => server::serve_http(),
         What::Column(column) => {
-            let measured = column::measure(column, options.effort, &options.only)?;
+            let measured = column::measure(column, &options)?;
             Ok(writeln!(output, "{measured}")?)
         }
         What::Table => {
-            machine::describe(&mut std::io::stderr())?;
-            let pinned = column::run(column::Column::Pinned, options.effort)?;
-            let free = column::run(column::Column::Free, options.effort)?;
-            Ok(table::write(&mut output, &pinned, &free)?)
+            let lines = rows::lines(&options)?;
+            let mut talk = std::io::stderr();
+            machine::describe(&mut talk)?;
+            if rows::have_python(&lines) {
+                python::describe(&mut talk, &options)?;
+            }
+            let pinned = column::run(column::Column::Pinned, &options)?;
+            let free = column::run(column::Column::Free, &options)?;
+            Ok(table::write(&mut output, &lines, [&pinned, &free])?)
         }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Effort {
     pub(crate) rounds: usize,
     /// Calls one after another in a round.
     pub(crate) calls: usize,
+    /// Calls one after another in a round from Python.
+    pub(crate) calls_python: usize,
     /// Calls of each of the [`IN_FLIGHT`] callers in a round.
     pub(crate) calls_each: usize,
 }
@@ -28,12 +30,14 @@ impl Effort {
     pub(crate) const FULL: Self = Self {
         rounds: 61,
         calls: 400,
+        calls_python: 200,
         calls_each: 50,
     };
     /// Enough to see that everything runs.
     pub(crate) const QUICK: Self = Self {
         rounds: 3,
         calls: 20,
+        calls_python: 5,
         calls_each: 2,
     };
 

@@ -4,12 +4,16 @@ use std::io::{self, Write};
 
 use crate::column::Figures;
 use crate::measure::Spread;
-use crate::rows::{Bar, Line, lines};
+use crate::rows::{Bar, Line};
 
 /// Writes the table. The bar is held against the pinned column; the free one is shown beside it.
-pub(crate) fn write(output: &mut dyn Write, pinned: &Figures, free: &Figures) -> io::Result<()> {
+pub(crate) fn write(
+    output: &mut dyn Write,
+    lines: &[Line],
+    [pinned, free]: [&Figures; 2],
+) -> io::Result<()> {
     let mut rows = vec![HEAD.map(str::to_owned)];
-    rows.extend(lines().iter().map(|line| row(line, pinned, free)));
+    rows.extend(lines.iter().map(|line| row(line, pinned, free)));
     let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -33,12 +37,13 @@ const COLUMNS: usize = 10;
 const HEAD: [&str; COLUMNS] = [
     "one core", "median", "least", "most", "beside", "found", "bar", "", "free", "found",
 ];
-const FOOT: &str = "P4, P6: microseconds a call. P5: thousand calls a second, 64 in flight. Least and most are of \
-                    rounds; what is found is the median of each round's own ratio or difference.";
+const FOOT: &str = "P1 to P4, P6: microseconds a call. P5: thousand calls a second, 64 in flight. P13: milliseconds \
+                    of a process. P14: MiB, VmRSS in /proc/PID/status. Least and most are of rounds; what is found \
+                    is the median of each round's own ratio or difference.";
 
 fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {
-    let own = Spread::of(figures(pinned, line.name).map(|figure| shown(line.name, figure)));
-    let own_free = Spread::of(figures(free, line.name).map(|figure| shown(line.name, figure)));
+    let own = Spread::of(figures(pinned, line.of).map(|figure| shown(line.of, figure)));
+    let own_free = Spread::of(figures(free, line.of).map(|figure| shown(line.of, figure)));
     let [median, least, most, free_median] =
         [own.median, own.least, own.most, own_free.median].map(|figure| format!("{figure:.1}"));
     let mut cells = [
@@ -54,13 +59,13 @@ fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {
         String::new(),
     ];
     if let Some((beside, bar)) = line.claim {
-        let held = found(line.name, beside, (bar, pinned));
+        let held = found(line.of, beside, (bar, pinned));
         let [.., name, found_cell, bar_cell, verdict, _, found_free] = &mut cells;
-        *name = after_row(beside).to_owned();
+        *name = beside_of(beside, bar);
         *found_cell = figure_of(bar, held);
         *bar_cell = bar_of(bar);
         *verdict = verdict_of(bar, held).to_owned();
-        *found_free = figure_of(bar, found(line.name, beside, (bar, free)));
+        *found_free = figure_of(bar, found(line.of, beside, (bar, free)));
     }
     cells
 }
@@ -68,6 +73,15 @@ fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {
 /// The name without its row.
 fn after_row(name: &str) -> &str {
     name.split_once(' ').map_or(name, |(_, rest)| rest)
+}
+
+/// Whom a line is held against.
+fn beside_of(beside: &str, bar: Bar) -> String {
+    let above = match bar {
+        Bar::AboveFloor(..) => ", above floor",
+        _ => "",
+    };
+    format!("{}{above}", after_row(beside))
 }
 
 fn figures<'a>(column: &'a Figures, name: &str) -> impl Iterator<Item = f64> + 'a {
@@ -86,16 +100,22 @@ fn shown(name: &str, figure: f64) -> f64 {
 /// The median over the rounds of ours held against theirs of the same round.
 fn found(ours: &str, theirs: &str, (bar, column): (Bar, &Figures)) -> f64 {
     let pairs = figures(column, ours).zip(figures(column, theirs));
-    let each = pairs.map(|(ours, theirs)| match bar {
-        Bar::Ratio(_) | Bar::Rate(_) | Bar::Shown => ours / theirs,
-        Bar::Above(_) => ours - theirs,
-    });
-    Spread::of(each).median
+    match bar {
+        Bar::Ratio(_) | Bar::Rate(_) | Bar::Shown => {
+            Spread::of(pairs.map(|(ours, theirs)| ours / theirs)).median
+        }
+        Bar::Above(_) => Spread::of(pairs.map(|(ours, theirs)| ours - theirs)).median,
+        Bar::AboveFloor(_, floor) => {
+            let rounds = pairs.zip(figures(column, floor));
+            let each = rounds.map(|((ours, theirs), floor)| (ours - floor) / (theirs - floor));
+            Spread::of(each).median
+        }
+    }
 }
 
 fn verdict_of(bar: Bar, found: f64) -> &'static str {
     let holds = match bar {
-        Bar::Ratio(most) | Bar::Above(most) => found <= most,
+        Bar::Ratio(most) | Bar::Above(most) | Bar::AboveFloor(most, _) => found <= most,
         Bar::Rate(least) => found >= least,
         Bar::Shown => return "",
     };
@@ -104,14 +124,16 @@ fn verdict_of(bar: Bar, found: f64) -> &'static str {
 
 fn figure_of(bar: Bar, found: f64) -> String {
     match bar {
-        Bar::Ratio(_) | Bar::Rate(_) | Bar::Shown => format!("x {found:.2}"),
+        Bar::Ratio(_) | Bar::Rate(_) | Bar::Shown | Bar::AboveFloor(..) => {
+            format!("x {found:.2}")
+        }
         Bar::Above(_) => format!("+ {found:.1}"),
     }
 }
 
 fn bar_of(bar: Bar) -> String {
     match bar {
-        Bar::Ratio(most) => format!("<= x {most}"),
+        Bar::Ratio(most) | Bar::AboveFloor(most, _) => format!("<= x {most}"),
         Bar::Above(most) => format!("<= + {most}"),
         Bar::Rate(least) => format!(">= x {least}"),
         Bar::Shown => String::new(),
@@ -129,6 +151,9 @@ mod tests {
         column.insert("b".to_owned(), vec![20.0, 100.0, 20.0]);
         assert!((found("a", "b", (Bar::Ratio(1.0), &column)) - 1.0).abs() < 1e-9);
         assert!((found("a", "b", (Bar::Above(1.0), &column)) - 0.0).abs() < 1e-9);
+        column.insert("floor".to_owned(), vec![5.0, 20.0, 10.0]);
+        let above = Bar::AboveFloor(1.0, "floor");
+        assert!((found("a", "b", (above, &column)) - 1.0).abs() < 1e-9);
         let verdicts = [
             (Bar::Ratio(1.0), 1.0, "ok"),
             (Bar::Rate(1.1), 1.0, "MISSED"),

@@ -1,33 +1,16 @@
-//! Which rows does the table have, who runs in them, and what is claimed?
-//!
-//! P4 is one call at a time, asynchronous and synchronous; P5 is 64 calls in flight; P6 is P4 over
-//! streamable HTTP, where the floor is a client of HTTP alone, called in the same way.
+//! Which rows are measured from Rust?
 //!
 //! The floor is a blocking write and read. What a task pays on top, whichever client it uses, is
 //! tokio's wait for readiness: the asynchronous engine is held against the floor with it, and shown
 //! beside the bare one. All differences are to the bare one.
 
 use crate::engine::{AsyncEngine, BlockingEngine};
-use crate::failure::Failure;
 use crate::floor::{AsyncFloor, Floor};
 use crate::host::{AsyncHost, BlockingHost};
 use crate::http_floor::{AsyncPost, BlockingPost};
-use crate::measure::{Effort, IN_FLIGHT};
+use crate::measure::IN_FLIGHT;
 use crate::peer_rmcp::{AsyncRmcp, BlockingRmcp};
-
-/// One way to make calls.
-pub(crate) struct Contestant {
-    /// Unique; its first word is the row's.
-    pub(crate) name: &'static str,
-    /// Runs a round: microseconds of the median call, or calls per second.
-    pub(crate) round: Round,
-}
-
-/// Runs one round and gives its figure.
-type Round = Box<dyn FnMut(Effort) -> Result<f64, Failure>>;
-
-/// Starts a contestant and its server.
-type Start = fn() -> Result<Round, Failure>;
+use crate::rows::{Bar, Line, Start};
 
 const FLOOR: &str = "P4 floor: bare pipe";
 const TOKIO: &str = "P4 async floor: the same in tokio";
@@ -52,29 +35,9 @@ const HTTP_ENGINE_SYNC: &str = "P6 engine, sync";
 const HTTP_HOST_SYNC: &str = "P6 Host, sync";
 const HTTP_RMCP_SYNC: &str = "P6 rmcp, sync";
 
-/// What a claim is about.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Bar {
-    /// Ours over theirs, at most.
-    Ratio(f64),
-    /// Ours less theirs in microseconds, at most.
-    Above(f64),
-    /// Ours over theirs, at least.
-    Rate(f64),
-    /// Ours over theirs, for information.
-    Shown,
-}
-
-/// One line of the table: a contestant, and where something is claimed of it, beside whom.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    pub(crate) name: &'static str,
-    pub(crate) claim: Option<(&'static str, Bar)>,
-}
-
 /// The lines in the order of the table.
-pub(crate) fn lines() -> Vec<Line> {
-    let line = |name, claim| Line { name, claim };
+pub(super) fn lines() -> Vec<Line> {
+    let line = Line::new;
     vec![
         line(FLOOR, None),
         line(TOKIO, Some((FLOOR, Bar::Shown))),
@@ -105,102 +68,89 @@ pub(crate) fn lines() -> Vec<Line> {
     ]
 }
 
-/// Starts everyone whose name has this text in it, each with a server of its own.
-pub(crate) fn contestants(only: &str) -> Result<Vec<Contestant>, Failure> {
-    let chosen = STARTS.iter().filter(|(name, _)| name.contains(only));
-    chosen
-        .map(|(name, start)| {
-            Ok(Contestant {
-                name,
-                round: start()?,
-            })
-        })
-        .collect()
-}
-
 /// In the order of their turns.
-const STARTS: [(&str, Start); 21] = [
-    (FLOOR, || {
+pub(super) const STARTS: [(&str, Start); 21] = [
+    (FLOOR, |_| {
         let mut floor = Floor::start()?;
         Ok(Box::new(move |effort| floor.one_by_one(effort.calls)))
     }),
-    (TOKIO, || {
+    (TOKIO, |_| {
         let mut floor = AsyncFloor::start()?;
         Ok(Box::new(move |effort| floor.one_by_one(effort.calls)))
     }),
-    (ENGINE, || {
+    (ENGINE, |_| {
         let engine = AsyncEngine::start()?;
         Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
     }),
-    (HOST, || {
+    (HOST, |_| {
         let host = AsyncHost::start()?;
         Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
     }),
-    (RMCP, || {
+    (RMCP, |_| {
         let rmcp = AsyncRmcp::start()?;
         Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
     }),
-    (ENGINE_SYNC, || {
+    (ENGINE_SYNC, |_| {
         let engine = BlockingEngine::start()?;
         Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
     }),
-    (HOST_SYNC, || {
+    (HOST_SYNC, |_| {
         let host = BlockingHost::start()?;
         Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
     }),
-    (RMCP_SYNC, || {
+    (RMCP_SYNC, |_| {
         let rmcp = BlockingRmcp::start()?;
         Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
     }),
-    (FLOOR_MANY, || {
+    (FLOOR_MANY, |_| {
         let mut floor = Floor::start()?;
         Ok(Box::new(move |effort| floor.in_flight(effort, 1)))
     }),
-    (BATCH_MANY, || {
+    (BATCH_MANY, |_| {
         let mut floor = Floor::start()?;
         Ok(Box::new(move |effort| floor.in_flight(effort, IN_FLIGHT)))
     }),
-    (ENGINE_MANY, || {
+    (ENGINE_MANY, |_| {
         let engine = AsyncEngine::start()?;
         Ok(Box::new(move |effort| engine.in_flight(effort)))
     }),
-    (HOST_MANY, || {
+    (HOST_MANY, |_| {
         let host = AsyncHost::start()?;
         Ok(Box::new(move |effort| host.in_flight(effort)))
     }),
-    (RMCP_MANY, || {
+    (RMCP_MANY, |_| {
         let rmcp = AsyncRmcp::start()?;
         Ok(Box::new(move |effort| rmcp.in_flight(effort)))
     }),
-    (POST, || {
+    (POST, |_| {
         let post = AsyncPost::start()?;
         Ok(Box::new(move |effort| post.one_by_one(effort.calls)))
     }),
-    (HTTP_ENGINE, || {
+    (HTTP_ENGINE, |_| {
         let engine = AsyncEngine::start_http()?;
         Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
     }),
-    (HTTP_HOST, || {
+    (HTTP_HOST, |_| {
         let host = AsyncHost::start_http()?;
         Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
     }),
-    (HTTP_RMCP, || {
+    (HTTP_RMCP, |_| {
         let rmcp = AsyncRmcp::start_http()?;
         Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
     }),
-    (POST_SYNC, || {
+    (POST_SYNC, |_| {
         let post = BlockingPost::start()?;
         Ok(Box::new(move |effort| post.one_by_one(effort.calls)))
     }),
-    (HTTP_ENGINE_SYNC, || {
+    (HTTP_ENGINE_SYNC, |_| {
         let engine = BlockingEngine::start_http()?;
         Ok(Box::new(move |effort| engine.one_by_one(effort.calls)))
     }),
-    (HTTP_HOST_SYNC, || {
+    (HTTP_HOST_SYNC, |_| {
         let host = BlockingHost::start_http()?;
         Ok(Box::new(move |effort| host.one_by_one(effort.calls)))
     }),
-    (HTTP_RMCP_SYNC, || {
+    (HTTP_RMCP_SYNC, |_| {
         let rmcp = BlockingRmcp::start_http()?;
         Ok(Box::new(move |effort| rmcp.one_by_one(effort.calls)))
     }),

@@ -1,0 +1,18 @@
+"""What does a call through the toolbox of ovos-tool-adapters cost?"""
+
+import rounds
+from ovos_tool_adapters.mcp import MCPToolBox  # type: ignore[import-untyped]
+
+CONFIG = {"transport": "stdio", "command": rounds.COMMAND, "args": rounds.COMMAND_ARGUMENTS}
+
+toolbox = MCPToolBox(config=CONFIG)
+
+
+def call() -> str:
+    """The text of one answer."""
+    text: str = toolbox.call_tool("echo", rounds.ARGUMENTS).content
+    return text
+
+
+rounds.run(call)
+toolbox.close()

@@ -1,0 +1,18 @@
+"""What does a call through our OVOS toolbox cost, the wrapper of OPM included?"""
+
+import rounds
+from toolspan.ovos import MCPToolBox
+
+CONFIG = {"transport": "stdio", "command": rounds.COMMAND, "args": rounds.COMMAND_ARGUMENTS}
+
+toolbox = MCPToolBox(config=CONFIG)
+
+
+def call() -> str:
+    """The text of one answer."""
+    text: str = toolbox.call_tool("echo", rounds.ARGUMENTS).content
+    return text
+
+
+rounds.run(call)
+toolbox.close()
