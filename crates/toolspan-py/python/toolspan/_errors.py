@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 class ToolspanError(Exception):
     """The root of all exceptions of this package.
 
-    ``str(error)`` is the message and, where there is one, the hint.
+    ``str(error)`` is the message and, where there is one, the hint. An error can be pickled and
+    copied, and keeps all that it says.
     """
 
     #: The kind in snake_case, the same in Rust, JSON and the shell.
@@ -28,8 +29,9 @@ class ToolspanError(Exception):
     outcome: str
     #: What to do next.
     hint: str | None
-    #: What does not fit, for ``InvalidArguments``: ``{"pointer", "message"}`` each.
-    violations: list[dict[str, Any]]
+    #: What does not fit, for ``InvalidArguments``: ``{"pointer", "message"}`` each. The pointer is a
+    #: JSON pointer into the arguments, the message says what was expected and what came.
+    violations: list[dict[str, str]]
     #: The nearest names that there are, for ``ToolNotFound``.
     suggestions: list[str]
     #: The code of a JSON-RPC error.
@@ -50,7 +52,7 @@ class ToolspanError(Exception):
         phase: str = "config",
         outcome: str = "not_sent",
         hint: str | None = None,
-        violations: list[dict[str, Any]] | None = None,
+        violations: list[dict[str, str]] | None = None,
         suggestions: list[str] | None = None,
         code: int | None = None,
         http_status: int | None = None,
@@ -72,7 +74,10 @@ class ToolspanError(Exception):
         self.stderr = stderr
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+        if not self.hint:
+            return self.message
+        # A list of problems keeps its lines; a plain sentence stays one, as logs want it.
+        return f"{self.message}\n{self.hint}" if "\n" in self.message else f"{self.message} ({self.hint})"
 
     def to_dict(self) -> dict[str, Any]:
         """The members that the command line prints as JSON."""

@@ -4,17 +4,34 @@ from asyncio import Future
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypedDict, final
+from typing import Any, Final, Literal, TypedDict, final, type_check_only
+
+__all__ = [
+    "AudioContent",
+    "Content",
+    "EmbeddedResource",
+    "Host",
+    "ImageContent",
+    "LogMessage",
+    "Observation",
+    "OtherContent",
+    "Progress",
+    "ResourceLink",
+    "TextContent",
+    "Tool",
+    "__version__",
+    "aconnect",
+    "connect",
+]
 
 __version__: str
 
-Json = dict[str, Any] | list[Any] | str | int | float | bool | None
-"""What a JSON value is in Python."""
-
+@type_check_only
 class BrokenTool(TypedDict):
     name: str
     reason: str
 
+@type_check_only
 class ToolboxStatus(TypedDict):
     toolbox: str
     kind: str
@@ -25,14 +42,20 @@ class ToolboxStatus(TypedDict):
 
 @final
 class TextContent:
-    type: Literal["text"]
+    """A block of text."""
+
+    type: Final[Literal["text"]] = "text"
+    __match_args__ = ("text",)
     @property
     def text(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 @final
 class ImageContent:
-    type: Literal["image"]
+    """An image."""
+
+    type: Final[Literal["image"]] = "image"
+    __match_args__ = ("data", "mime_type")
     @property
     def data(self) -> str: ...
     @property
@@ -42,7 +65,10 @@ class ImageContent:
 
 @final
 class AudioContent:
-    type: Literal["audio"]
+    """Sound."""
+
+    type: Final[Literal["audio"]] = "audio"
+    __match_args__ = ("data", "mime_type")
     @property
     def data(self) -> str: ...
     @property
@@ -52,7 +78,10 @@ class AudioContent:
 
 @final
 class EmbeddedResource:
-    type: Literal["resource"]
+    """A resource with its contents: either text or bytes."""
+
+    type: Final[Literal["resource"]] = "resource"
+    __match_args__ = ("uri",)
     @property
     def uri(self) -> str: ...
     @property
@@ -65,7 +94,10 @@ class EmbeddedResource:
 
 @final
 class ResourceLink:
-    type: Literal["resource_link"]
+    """A resource by its address. It is never fetched unasked."""
+
+    type: Final[Literal["resource_link"]] = "resource_link"
+    __match_args__ = ("uri", "name")
     @property
     def uri(self) -> str: ...
     @property
@@ -131,6 +163,8 @@ class Tool:
 
 @final
 class Progress:
+    """How far a call has come, as its tool says."""
+
     @property
     def progress(self) -> float: ...
     @property
@@ -140,6 +174,8 @@ class Progress:
 
 @final
 class LogMessage:
+    """A log message of a server."""
+
     @property
     def toolbox(self) -> str: ...
     @property
@@ -160,8 +196,12 @@ class Host:
     @property
     def closed(self) -> bool: ...
     def status(self) -> list[ToolboxStatus]: ...
-    def call(self, name: str, args: Mapping[str, Any] | None = None, /, **arguments: Any) -> Observation: ...
-    def acall(self, name: str, args: Mapping[str, Any] | None = None, /, **arguments: Any) -> Future[Observation]: ...
+    def call(
+        self, name: str, args: Mapping[str, Any] | None = None, /, **arguments: Any
+    ) -> Observation: ...
+    def acall(
+        self, name: str, args: Mapping[str, Any] | None = None, /, **arguments: Any
+    ) -> Future[Observation]: ...
     def run(self, model_call: Any, /) -> Observation: ...
     def arun(self, model_call: Any, /) -> Future[Observation]: ...
     def find(self, name: str, /) -> Tool: ...
@@ -176,6 +216,7 @@ class Host:
         meta: Mapping[str, Any] | None = None,
         on_progress: Callable[[Progress], object] | None = None,
     ) -> Host: ...
+    def _quiet(self) -> Host: ...
     def to_openai(self) -> list[dict[str, Any]]: ...
     def close(self) -> None: ...
     def aclose(self) -> Future[None]: ...
@@ -199,6 +240,7 @@ class Host:
 def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None,
     on_log: Callable[[LogMessage], object] | None,
+    quiet: bool = False,
 ) -> Host: ...
 def aconnect(
     config: str | PathLike[str] | Mapping[str, Any] | None,

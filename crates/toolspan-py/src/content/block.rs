@@ -68,6 +68,21 @@ impl Block {
     }
 }
 
+/// The union of the classes of all kinds, as `TextContent | ImageContent | …` makes it.
+pub(crate) fn union(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let mut union = py.get_type::<TextContent>().into_any();
+    for class in [
+        py.get_type::<ImageContent>(),
+        py.get_type::<AudioContent>(),
+        py.get_type::<EmbeddedResource>(),
+        py.get_type::<ResourceLink>(),
+        py.get_type::<OtherContent>(),
+    ] {
+        union = union.bitor(class)?;
+    }
+    Ok(union)
+}
+
 /// Equal when all that the blocks say is the same, wherever they are.
 impl PartialEq for Block {
     fn eq(&self, other: &Self) -> bool {

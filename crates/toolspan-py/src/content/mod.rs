@@ -7,7 +7,7 @@ mod resource;
 mod text;
 
 pub(crate) use binary::{AudioContent, ImageContent};
-pub(crate) use block::Block;
+pub(crate) use block::{Block, union};
 pub(crate) use other::OtherContent;
 pub(crate) use resource::{EmbeddedResource, ResourceLink};
 pub(crate) use text::TextContent;
