@@ -16,7 +16,8 @@ async def main() -> None:
             result = await client.call_tool("echo", rounds.ARGUMENTS)
             block = result.content[0]
             assert block.type == "text"
-            return block.text
+            text: str = block.text
+            return text
 
         await rounds.run_async(call)
 

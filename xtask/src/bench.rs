@@ -1,20 +1,52 @@
 //! How is the table of benchmarks run?
 
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+
 use crate::failure::Failure;
 use crate::process::Run;
+use crate::setup;
 use crate::workspace::Workspace;
 
-/// Builds the benchmarks for release and prints their table.
-pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
+/// Builds the benchmarks and our module for Python for release, and prints the table; with these
+/// arguments, such as `--rows=P1,P3`, a part of it.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
+    setup::run(workspace)?;
+    let mut module = OsString::from("--module=");
+    module.push(python_module(workspace)?);
     Run::new("cargo")
-        .args([
-            "run",
-            "--release",
-            "--package",
-            "toolspan-benches",
-            "--bin",
-            "table",
-        ])
+        .args(["run", "--release", "--locked"])
+        .args(["--package", "toolspan-benches", "--bin", "table", "--"])
+        .args([module])
+        .args(arguments)
         .in_folder(workspace.root())
         .seen()
+}
+
+/// Installs the wheel that is shipped into a folder of its own: the environments of the tests keep
+/// theirs. Returns the folder.
+fn python_module(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    let wheels = workspace.path("target/bench/wheels");
+    let folder = workspace.path("target/bench/python");
+    for path in [&wheels, &folder] {
+        if path.exists() {
+            // What an earlier version had and this one has not would be measured, too.
+            fs::remove_dir_all(path).map_err(Failure::file(path))?;
+        }
+    }
+    let python = workspace.tools().join("python-ovos/bin/python");
+    Run::new(workspace.dev_tool("maturin"))
+        .args(["build", "--release", "--quiet", "--manifest-path"])
+        .args(["crates/toolspan-py/Cargo.toml", "--interpreter"])
+        .args([&python, &PathBuf::from("--out"), &wheels])
+        .in_folder(workspace.root())
+        .seen()?;
+    Run::new(&python)
+        .args(["-m", "pip", "--disable-pip-version-check", "install"])
+        .args(["--quiet", "--no-index", "--no-deps", "--find-links"])
+        .args([&wheels, &PathBuf::from("--target"), &folder])
+        .args(["toolspan"])
+        .captured()?;
+    Ok(folder)
 }

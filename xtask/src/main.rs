@@ -21,7 +21,7 @@ const USAGE: &str = "usage: cargo xtask <task>
   setup   install the real servers and tools that the tests need into .tools/
   test    setup, then every check and every test: what continuous integration runs
   tidy    the house rules: crate arrows, forgotten files, sleeps in tests, dead links
-  bench   the table of benchmarks, built for release
+  bench   the table of benchmarks, built for release; a part of it with --rows=P1,P3
   docs    build the book in docs/";
 
 /// One task of the command line.
@@ -39,11 +39,12 @@ impl Task {
     /// Reads the arguments after `cargo xtask`; `None` where they name no task.
     fn parse(arguments: &[String]) -> Option<Self> {
         match arguments {
+            // The table reads its options itself.
+            [name, ..] if name == "bench" => Some(Self::Bench),
             [name] => match name.as_str() {
                 "setup" => Some(Self::Setup),
                 "test" => Some(Self::Test),
                 "tidy" => Some(Self::Tidy),
-                "bench" => Some(Self::Bench),
                 "docs" => Some(Self::Docs),
                 "help" | "--help" | "-h" => Some(Self::Help),
                 _ => None,
@@ -52,13 +53,13 @@ impl Task {
         }
     }
 
-    fn run(self) -> Result<(), Failure> {
+    fn run(self, options: &[String]) -> Result<(), Failure> {
         let workspace = Workspace::find()?;
         match self {
             Self::Setup => setup::run(&workspace),
             Self::Test => test::run(&workspace),
             Self::Tidy => tidy::run(&workspace),
-            Self::Bench => bench::run(&workspace),
+            Self::Bench => bench::run(&workspace, options),
             Self::Docs => docs::run(&workspace),
             Self::Help => {
                 talk::line(USAGE);
@@ -74,7 +75,7 @@ fn main() -> ExitCode {
         talk::line(USAGE);
         return ExitCode::from(2);
     };
-    match task.run() {
+    match task.run(arguments.get(1..).unwrap_or_default()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             talk::line(&format!("xtask: {failure}"));
@@ -93,11 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_named_by_exactly_one_argument() {
+    fn a_task_is_named_by_exactly_one_argument_and_bench_takes_options() {
         assert_eq!(parse(&["test"]), Some(Task::Test));
         assert_eq!(parse(&[]), None);
         assert_eq!(parse(&["test", "bench"]), None);
         assert_eq!(parse(&["tests"]), None);
+        assert_eq!(parse(&["bench", "--rows=P1"]), Some(Task::Bench));
     }
 
     #[test]
