@@ -102,6 +102,21 @@ impl Resolved {
         ConfigFile::read(Found::named(path), environment)?.resolve(environment, asker)
     }
 
+    /// What a program starts that is given a config file or none: reads the file, or without one that
+    /// which [`find`](super::find) finds; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`ConfigFile::resolve_trusted`], and as [`ConfigFile::refuse_insecure`].
+    pub fn to_start(explicit: Option<&Path>, environment: &Environment) -> Result<Option<Self>> {
+        let Some(found) = super::find(explicit, environment)? else {
+            return Ok(None);
+        };
+        let file = ConfigFile::read(found, environment)?;
+        file.refuse_insecure()?;
+        file.resolve_trusted(environment, &()).map(Some)
+    }
+
     /// Reads the text of a file, and notes the files that are read with it.
     pub(super) fn from_source(
         source: &Source<'_>,

@@ -244,6 +244,26 @@ fn a_program_of_the_project_that_was_replaced_is_a_warning() {
 }
 
 #[test]
+fn what_is_to_be_started_is_looked_up_and_has_to_be_approved() {
+    let empty = Case::empty(&[]);
+    assert_eq!(
+        Resolved::to_start(None, empty.environment())
+            .unwrap()
+            .map(|it| it.source),
+        None
+    );
+    let project = Project::new(PLAIN);
+    let environment = project.environment();
+    let error = Resolved::to_start(None, &environment).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ApprovalRequired);
+    let named = Resolved::to_start(Some(Path::new(FILE)), &environment);
+    assert_eq!(named.unwrap().unwrap().toolboxes.len(), 1);
+    project.approve();
+    let found = Resolved::to_start(None, &environment).unwrap().unwrap();
+    assert_eq!(found.toolboxes.len(), 1);
+}
+
+#[test]
 fn a_named_file_is_trusted_and_needs_no_home() {
     let case = Case::new(PLAIN, &[]);
     let file = ConfigFile::read(Found::named(FILE), case.environment()).unwrap();
