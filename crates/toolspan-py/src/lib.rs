@@ -1,13 +1,23 @@
 //! The Python module `toolspan._toolspan`: converts and delegates, and decides nothing.
 
+mod awaitable;
+mod connect;
 mod content;
 mod convert;
+mod delivery;
 mod error;
+mod exit;
+mod host;
+mod listener;
 mod log_message;
 mod observation;
+mod opened;
+mod options;
 mod progress;
+mod running_loop;
 mod shown;
 mod tool;
+mod wait;
 
 use pyo3::prelude::*;
 
@@ -21,6 +31,10 @@ mod module {
         AudioContent, EmbeddedResource, ImageContent, OtherContent, ResourceLink, TextContent,
     };
     #[pymodule_export]
+    use crate::connect::{aconnect, connect};
+    #[pymodule_export]
+    use crate::host::Host;
+    #[pymodule_export]
     use crate::log_message::LogMessage;
     #[pymodule_export]
     use crate::observation::Observation;
@@ -31,6 +45,10 @@ mod module {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("Content", crate::content::union(module.py())?)?;
+        let end = wrap_pyfunction!(crate::exit::end, module)?;
+        PyModule::import(module.py(), "atexit")?.call_method1("register", (end,))?;
+        Ok(())
     }
 }

@@ -1,0 +1,202 @@
+//! How is a host made from what a program says?
+
+#![expect(
+    clippy::too_many_arguments,
+    reason = "the parameters are those of Python's functions"
+)]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyString};
+use serde_json::Value;
+use toolspan::blocking::Home;
+use toolspan::config::{Environment, Resolved};
+use toolspan::{Error, ErrorKind, Phase, Result};
+
+use crate::awaitable::{Door, Work};
+use crate::host::Host;
+use crate::listener::{LOGS, Listener, Log};
+use crate::opened::{Opened, Opening};
+use crate::options::Options;
+use crate::{convert, error, exit, running_loop, wait};
+
+/// Connects a config and waits until each toolbox is ready or has failed.
+///
+/// quiet is for code that has to be synchronous wherever it runs, such as a plugin of another
+/// program: no call of the host warns that a loop is running.
+#[pyfunction]
+#[pyo3(signature = (config, on_log, quiet=false))]
+pub(crate) fn connect(
+    py: Python<'_>,
+    config: &Bound<'_, PyAny>,
+    on_log: Option<Bound<'_, PyAny>>,
+    quiet: bool,
+) -> PyResult<Host> {
+    if !quiet {
+        running_loop::warn(py, "aconnect")?;
+    }
+    exit::refuse_ending(py)?;
+    let home = home(py)?;
+    let opened = open(py, &home, config, on_log)?;
+    let settled = wait::wait(py, &home, None, async {
+        let settled = opened.host.settled().await;
+        if settled.is_err() {
+            opened.host.close().await;
+        }
+        settled
+    });
+    settled?.map_err(|failure| error::raised(py, failure))?;
+    given(py, opened, quiet)
+}
+
+/// connect for asynchronous code; the future gives the host.
+#[pyfunction]
+pub(crate) fn aconnect<'py>(
+    py: Python<'py>,
+    config: &Bound<'py, PyAny>,
+    on_log: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let home = home(py)?;
+    let door = Door::open(py, &home, "connect")?;
+    let opened = match open(py, &home, config, on_log) {
+        Ok(opened) => opened,
+        Err(raised) => return door.ready(Err(raised)),
+    };
+    let work = Work {
+        told: None,
+        make: |_| async move {
+            let settled = opened.host.settled().await;
+            if settled.is_err() {
+                opened.host.close().await;
+            }
+            settled.map(|()| opened)
+        },
+        convert: |py: Python<'_>, opened| {
+            let host = given(py, opened, false)?;
+            Ok(Bound::new(py, host)?.into_any().unbind())
+        },
+    };
+    door.begin(&home, work)
+}
+
+fn home(py: Python<'_>) -> PyResult<Home> {
+    Home::get().map_err(|failure| match failure.kind() {
+        ErrorKind::Usage => error::forked(py),
+        _ => error::raised(py, failure),
+    })
+}
+
+/// A host whose toolboxes are not started yet.
+fn open(
+    py: Python<'_>,
+    home: &Home,
+    config: &Bound<'_, PyAny>,
+    on_log: Option<Bound<'_, PyAny>>,
+) -> PyResult<Opened> {
+    let config = Config::of(config)?;
+    let log = on_log.map(log).transpose()?;
+    // With the interpreter's lock: it is held by whoever changes the environment from Python.
+    let environment = Environment::capture();
+    let changed = Arc::new(AtomicBool::new(false));
+    let listener = Listener {
+        changed: Arc::clone(&changed),
+        log: log.clone(),
+    };
+    let started = py.detach(|| {
+        let resolved = config.resolve(&environment)?;
+        let problems = resolved.warnings.iter().chain(resolved.problems());
+        let warnings = problems.map(ToString::to_string).collect();
+        let host = toolspan::Host::builder()
+            .environment(environment)
+            .services(Arc::new(listener))
+            .config(resolved)
+            .start()?;
+        let opening = Opening {
+            home: home.clone(),
+            warnings,
+            changed,
+            log,
+        };
+        Ok(Opened::new(host, opening))
+    });
+    started.map_err(|failure: Error| error::raised(py, failure))
+}
+
+/// Gives a program the host that was connected, and logs what was odd in its config.
+fn given(py: Python<'_>, opened: Opened, quiet: bool) -> PyResult<Host> {
+    warn(py, &opened.warnings)?;
+    opened.give();
+    Ok(Host::new(Arc::new(opened), Options::new(quiet)))
+}
+
+fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
+    if warnings.is_empty() {
+        return Ok(());
+    }
+    let logging = PyModule::import(py, "logging")?;
+    let logger = logging.call_method1("getLogger", ("toolspan",))?;
+    for warning in warnings {
+        logger.call_method1("warning", ("%s", warning))?;
+    }
+    Ok(())
+}
+
+fn log(on_log: Bound<'_, PyAny>) -> PyResult<Arc<Log>> {
+    if !on_log.is_callable() {
+        return Err(PyTypeError::new_err("on_log must be callable"));
+    }
+    LOGS.start()?;
+    Ok(Arc::new(Log::new(on_log.unbind())))
+}
+
+/// What a program gives as its config.
+enum Config {
+    File(PathBuf),
+    Value(Value),
+    LookedUp,
+}
+
+impl Config {
+    fn of(config: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = config.py();
+        if config.is_none() {
+            return Ok(Self::LookedUp);
+        }
+        if config.is_instance_of::<PyDict>() || config.cast::<PyMapping>().is_ok() {
+            return Ok(Self::Value(convert::to_json(config)?));
+        }
+        let is_path =
+            config.is_instance_of::<PyString>() || config.hasattr(intern!(py, "__fspath__"))?;
+        if is_path {
+            return Ok(Self::File(config.extract()?));
+        }
+        let kind = config.get_type().name()?;
+        let message = format!("the config is neither a path nor a dict: {kind}");
+        Err(error::raised(py, refused(message).with_hint(FORMS)))
+    }
+
+    fn resolve(self, environment: &Environment) -> Result<Resolved> {
+        let path = match self {
+            Self::Value(value) => return Resolved::from_value(&value, environment),
+            Self::File(path) => Some(path),
+            Self::LookedUp => None,
+        };
+        let found = Resolved::to_start(path.as_deref(), environment)?;
+        found.ok_or_else(|| refused("there is no config file".to_owned()).with_hint(PLACES))
+    }
+}
+
+/// What a config may be.
+const FORMS: &str =
+    "give the path of a config file, the config as a dict, or nothing to look it up";
+/// What to do where no config is found.
+const PLACES: &str = "give connect() a path or a dict, set TOOLSPAN_CONFIG, or write toolspan.json";
+
+fn refused(message: String) -> Error {
+    Error::new(ErrorKind::Config, Phase::Config, message)
+}

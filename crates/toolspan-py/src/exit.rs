@@ -1,0 +1,179 @@
+//! What happens at the end of the interpreter while hosts are open and calls under way?
+//!
+//! A thread that wants the interpreter's lock while the interpreter ends is stopped for ever or
+//! brings the process down. So before it ends, all hosts are closed, all waits of threads come to
+//! their end, and the threads of this module stop; later calls are refused before they wait.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use toolspan::blocking::Home;
+
+use crate::{awaitable, error, listener};
+
+/// How long the end waits, beyond the closing of the hosts, for each of: threads to leave their
+/// calls, and callbacks to return. More than the slices in which a thread looks up.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The process that hosts were made in; 0 when there was none.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+/// Set when the end begins: what would wait is refused.
+static ENDING: AtomicBool = AtomicBool::new(false);
+/// Set when the end has been waited for: whoever is still in a call stays there.
+static OVER: AtomicBool = AtomicBool::new(false);
+/// Held for looking and changing only. Never touched in a forked copy of the process.
+static STATE: Mutex<State> = Mutex::new(State::new());
+/// Told when a thread leaves its last wait.
+static LEFT: Condvar = Condvar::new();
+
+struct State {
+    /// Waits of threads of Python.
+    waits: usize,
+    /// The number of the next host.
+    next: u64,
+    /// The hosts that are open, by their numbers.
+    open: BTreeMap<u64, toolspan::Host>,
+}
+
+impl State {
+    const fn new() -> Self {
+        Self {
+            waits: 0,
+            next: 0,
+            open: BTreeMap::new(),
+        }
+    }
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A wait of a thread. Begun and dropped with the interpreter's lock, which is given back in between.
+pub(crate) struct Wait(());
+
+impl Wait {
+    /// Says that this thread is going to wait.
+    ///
+    /// # Errors
+    ///
+    /// `ClosedError` when the interpreter ends.
+    pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
+        refuse_ending(py)?;
+        state().waits += 1;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if is_here() {
+            let mut state = state();
+            state.waits = state.waits.saturating_sub(1);
+            LEFT.notify_all();
+        }
+    }
+}
+
+/// A host's place among those that the end closes. Given up on drop.
+pub(crate) struct Place(u64);
+
+impl Place {
+    /// A place for a host that was just made.
+    pub(crate) fn take(host: &toolspan::Host) -> Self {
+        OWNER.store(std::process::id(), Ordering::Release);
+        let mut state = state();
+        let number = state.next;
+        state.next += 1;
+        state.open.insert(number, host.clone());
+        Self(number)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if is_here() {
+            let host = state().open.remove(&self.0);
+            drop(host);
+        }
+    }
+}
+
+/// Whether this is the process that hosts were made in, and not a forked copy of it.
+fn is_here() -> bool {
+    OWNER.load(Ordering::Acquire) == std::process::id()
+}
+
+/// # Errors
+///
+/// `ClosedError` when the interpreter ends.
+pub(crate) fn refuse_ending(py: Python<'_>) -> PyResult<()> {
+    match is_ending() {
+        true => Err(error::closed(py)),
+        false => Ok(()),
+    }
+}
+
+/// Whether the end of the interpreter has begun.
+pub(crate) fn is_ending() -> bool {
+    ENDING.load(Ordering::Acquire)
+}
+
+/// Keeps a thread that comes too late from asking for the interpreter's lock: it stays here until
+/// the process is gone. Called without the lock.
+pub(crate) fn stay_if_over() {
+    while OVER.load(Ordering::Acquire) {
+        std::thread::park();
+    }
+}
+
+/// Ends everything: closes all hosts at once, within their own limits, and waits until no thread is
+/// in a call and no thread of this module runs. The interpreter calls it when it ends. In a forked
+/// copy of the process it does nothing.
+#[pyfunction]
+pub(crate) fn end(py: Python<'_>) {
+    ENDING.store(true, Ordering::Release);
+    if !is_here() {
+        return;
+    }
+    py.detach(|| {
+        close_all();
+        awaitable::end_all();
+        wait_for_waits();
+        let until = Instant::now() + PATIENCE;
+        awaitable::RESULTS.stop(until);
+        listener::LOGS.stop(until);
+        OVER.store(true, Ordering::Release);
+    });
+}
+
+fn close_all() {
+    let hosts: Vec<toolspan::Host> = state().open.values().cloned().collect();
+    let Ok(home) = Home::get() else {
+        return;
+    };
+    // Closing keeps to the limits of each host by itself.
+    let _ = home.block_on(async {
+        let mut closing = tokio::task::JoinSet::new();
+        for host in hosts {
+            closing.spawn(async move { host.close().await });
+        }
+        while closing.join_next().await.is_some() {}
+    });
+}
+
+fn wait_for_waits() {
+    let mut state = state();
+    let until = Instant::now() + PATIENCE;
+    while state.waits > 0 {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        let waited = LEFT.wait_timeout(state, left);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}

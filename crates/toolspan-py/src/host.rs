@@ -1,0 +1,404 @@
+//! What does a program in Python do with a host?
+
+#![expect(
+    clippy::too_many_arguments,
+    reason = "the parameters are those of Python's functions"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+use toolspan::guard::Limits;
+use toolspan::{CallOptions, Error, RegisteredTool, Result};
+
+use crate::awaitable::{Door, Sink, Work};
+use crate::observation::Observation;
+use crate::opened::Opened;
+use crate::options::{Given, Options};
+use crate::tool::Tool;
+use crate::wait::{self, Told};
+use crate::{convert, running_loop};
+
+/// All toolboxes of an agent behind one door. connect() and aconnect() make one.
+///
+/// It may be used by many threads and loops at once. Each method that waits has a twin that is
+/// awaited, such as call() and acall().
+#[pyclass(frozen, module = "toolspan", weakref)]
+pub(crate) struct Host {
+    opened: Arc<Opened>,
+    options: Options,
+}
+
+impl Host {
+    pub(crate) fn new(opened: Arc<Opened>, options: Options) -> Self {
+        Self { opened, options }
+    }
+
+    fn view(&self, options: Options) -> Self {
+        Self::new(Arc::clone(&self.opened), options)
+    }
+
+    fn limits(&self) -> &Limits {
+        self.opened.host.limits()
+    }
+
+    fn warn(&self, py: Python<'_>, asynchronous: &str) -> PyResult<()> {
+        match self.options.quiet {
+            true => Ok(()),
+            false => running_loop::warn(py, asynchronous),
+        }
+    }
+
+    fn wait<F, T>(&self, py: Python<'_>, told: Option<&Told>, future: F) -> PyResult<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+        T: Send,
+    {
+        wait::wait_for(py, &self.opened.home, told, future)
+    }
+
+    fn door<'py>(&self, py: Python<'py>, synchronous: &str) -> PyResult<Door<'py>> {
+        Door::open(py, &self.opened.home, synchronous)
+    }
+
+    /// The options of one call, and who is told of its progress on this thread.
+    fn options_here(&self, py: Python<'_>) -> (CallOptions, Option<Told>) {
+        let told = self.options.told(py);
+        let options = self.options.of_call();
+        match &told {
+            None => (options, None),
+            Some(news) => {
+                let latest = news.latest.clone();
+                let sink = move |progress| {
+                    latest.set(progress);
+                };
+                (options.with_progress(sink), told)
+            }
+        }
+    }
+
+    /// Begins a call for a loop, and gives the future of its observation.
+    fn begin_call<'py, F>(
+        &self,
+        door: &Door<'py>,
+        make: impl FnOnce(toolspan::Host, CallOptions) -> F,
+    ) -> PyResult<Bound<'py, PyAny>>
+    where
+        F: Future<Output = Result<toolspan::Observation>> + Send + 'static,
+    {
+        let (host, mut options) = (self.opened.host.clone(), self.options.of_call());
+        let characters = self.limits().output_chars;
+        let work = Work {
+            told: self.options.told(door.python()),
+            make: |sink: Option<Sink>| {
+                options.on_progress = sink;
+                make(host, options)
+            },
+            convert: move |py: Python<'_>, output| {
+                let observation = Observation::new(output, characters);
+                Ok(Bound::new(py, observation)?.into_any().unbind())
+            },
+        };
+        door.begin(&self.opened.home, work)
+    }
+}
+
+#[pymethods]
+impl Host {
+    /// The tools there are now, in the order of the config and then of their servers.
+    #[getter]
+    fn tools(&self) -> Vec<Tool> {
+        let snapshot = self.opened.host.snapshot();
+        let tools = snapshot.tools().iter();
+        tools.map(|tool| Tool::new(tool, self.limits())).collect()
+    }
+
+    /// Whether a server has said, since the last refresh, that its tools changed.
+    #[getter]
+    fn tools_changed(&self) -> bool {
+        self.opened.changed.load(Ordering::Acquire)
+    }
+
+    /// What was odd in the config, and what of it cannot be used: one sentence each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.opened.warnings.clone()
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.opened.is_closed()
+    }
+
+    /// How each toolbox is now, in the order of the config. Never waits.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wait::refuse_forked(py, &self.opened.home)?;
+        let status = py.detach(|| self.opened.host.status());
+        let status: Vec<Value> = status.iter().map(|status| status.to_json()).collect();
+        convert::to_python(py, &Value::Array(status))
+    }
+
+    /// Calls a tool by its name and waits for what it answers. The arguments are a mapping, keywords,
+    /// or both; what the call itself is to have, such as a timeout, is said by with_options().
+    ///
+    /// An observation means that the tool answered, also when it says that it failed; look at
+    /// is_error. Raises ToolspanError for every other end.
+    #[pyo3(signature = (name, args=None, /, **arguments))]
+    fn call(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        args: Option<&Bound<'_, PyAny>>,
+        arguments: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Observation> {
+        self.warn(py, "acall")?;
+        let arguments = self.arguments(name, args, arguments);
+        let arguments = arguments.map_err(|refused| refused.raised(py))?;
+        let (options, told) = self.options_here(py);
+        let call = self.opened.host.call_with(name, arguments, options);
+        let observation = self.wait(py, told.as_ref(), call)?;
+        Ok(Observation::new(observation, self.limits().output_chars))
+    }
+
+    /// call() for asynchronous code: the future gives the observation. Cancelling it cancels the call,
+    /// here and at the server.
+    #[pyo3(signature = (name, args=None, /, **arguments))]
+    fn acall<'py>(
+        &self,
+        py: Python<'py>,
+        name: String,
+        args: Option<&Bound<'py, PyAny>>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let door = self.door(py, "call")?;
+        let arguments = match self.arguments(&name, args, arguments) {
+            Ok(arguments) => arguments,
+            Err(refused) => return door.ready(Err(refused.raised(py))),
+        };
+        self.begin_call(&door, |host, options| async move {
+            host.call_with(&name, arguments, options).await
+        })
+    }
+
+    /// Runs a tool call as a model made it, in the form of any of the big APIs. Every end is an
+    /// observation that the model can read.
+    #[pyo3(signature = (model_call, /))]
+    fn run(&self, py: Python<'_>, model_call: &Bound<'_, PyAny>) -> PyResult<Observation> {
+        self.warn(py, "arun")?;
+        let model_call = self.json(model_call)?;
+        let (options, told) = self.options_here(py);
+        let host = &self.opened.host;
+        let run = async { Ok(host.run_with(&model_call, options).await) };
+        let observation = self.wait(py, told.as_ref(), run)?;
+        Ok(Observation::new(observation, self.limits().output_chars))
+    }
+
+    /// run() for asynchronous code: the future gives the observation.
+    #[pyo3(signature = (model_call, /))]
+    fn arun<'py>(
+        &self,
+        py: Python<'py>,
+        model_call: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let door = self.door(py, "run")?;
+        let model_call = match self.json(model_call) {
+            Ok(model_call) => model_call,
+            Err(raised) => return door.ready(Err(raised)),
+        };
+        self.begin_call(&door, |host, options| async move {
+            Ok(host.run_with(&model_call, options).await)
+        })
+    }
+
+    /// The tool that a name means, after starting what needs to be started to know it.
+    #[pyo3(signature = (name, /))]
+    fn find(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
+        self.warn(py, "afind")?;
+        let tool = self.wait(py, None, self.opened.host.find(name))?;
+        Ok(Tool::new(&tool, self.limits()))
+    }
+
+    /// find() for asynchronous code: the future gives the tool.
+    #[pyo3(signature = (name, /))]
+    fn afind<'py>(&self, py: Python<'py>, name: String) -> PyResult<Bound<'py, PyAny>> {
+        let (host, limits) = (self.opened.host.clone(), self.limits().clone());
+        let work = Work {
+            told: None,
+            make: |_| async move { host.find(&name).await },
+            convert: move |py: Python<'_>, tool: RegisteredTool| {
+                let tool = Tool::new(&tool, &limits);
+                Ok(Bound::new(py, tool)?.into_any().unbind())
+            },
+        };
+        self.door(py, "find")?.begin(&self.opened.home, work)
+    }
+
+    /// Lists the tools of every toolbox again; one that has failed is started again.
+    fn refresh(&self, py: Python<'_>) -> PyResult<()> {
+        self.warn(py, "arefresh")?;
+        self.wait(py, None, refreshed(&self.opened))
+    }
+
+    /// refresh() for asynchronous code.
+    fn arefresh<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let door = self.door(py, "refresh")?;
+        self.opened.changed.store(false, Ordering::Release);
+        let host = self.opened.host.clone();
+        let work = Work {
+            told: None,
+            make: |_| async move { host.refresh().await },
+            convert: none,
+        };
+        door.begin(&self.opened.home, work)
+    }
+
+    /// A view of the same host whose calls have options. Options add up; of two that say the same,
+    /// the later one holds.
+    ///
+    /// timeout is the longest time for a whole call, in seconds. headers are sent with the requests of
+    /// a call over HTTP, meta in the _meta of the request. on_progress is called with Progress: for
+    /// call() on the caller's thread, for acall() on its loop.
+    #[pyo3(signature = (*, timeout=None, headers=None, meta=None, on_progress=None))]
+    fn with_options(
+        &self,
+        py: Python<'_>,
+        timeout: Option<Bound<'_, PyAny>>,
+        headers: Option<Bound<'_, PyAny>>,
+        meta: Option<Bound<'_, PyAny>>,
+        on_progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let given = Given {
+            timeout,
+            headers,
+            meta,
+            on_progress,
+        };
+        Ok(self.view(self.options.with(py, &given)?))
+    }
+
+    /// A view of the same host that never warns of a running loop.
+    fn _quiet(&self, py: Python<'_>) -> Self {
+        let mut options = self.options.copy(py);
+        options.quiet = true;
+        self.view(options)
+    }
+
+    /// The tools in the form of the OpenAI APIs: the tools of a Chat Completions request.
+    fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.opened.host.snapshot().to_openai())
+    }
+
+    /// Ends every server, and waits until nothing of them is left, within timeouts.close. Calls under
+    /// way end as ClosedError. A second close does nothing, and so does one in a forked process.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.opened.home.is_here() || crate::exit::is_ending() {
+            return Ok(());
+        }
+        self.warn(py, "aclose")?;
+        wait::wait(py, &self.opened.home, None, self.opened.close())
+    }
+
+    /// close() for asynchronous code.
+    fn aclose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let door = self.door(py, "close")?;
+        let closing = self.opened.close();
+        let work = Work {
+            told: None,
+            make: |_| async move {
+                closing.await;
+                Ok(())
+            },
+            convert: none,
+        };
+        door.begin(&self.opened.home, work)
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    #[pyo3(signature = (kind, error, traceback, /))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: Option<Bound<'_, PyAny>>,
+        error: Option<Bound<'_, PyAny>>,
+        traceback: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let _ = (kind, error, traceback);
+        self.close(py)
+    }
+
+    fn __aenter__<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let door = this.get().door(this.py(), "connect")?;
+        door.ready(Ok(this.clone().into_any().unbind()))
+    }
+
+    #[pyo3(signature = (kind, error, traceback, /))]
+    fn __aexit__<'py>(
+        &self,
+        py: Python<'py>,
+        kind: Option<Bound<'py, PyAny>>,
+        error: Option<Bound<'py, PyAny>>,
+        traceback: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = (kind, error, traceback);
+        self.aclose(py)
+    }
+
+    fn __repr__(&self) -> String {
+        self.opened.shown()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.options.traverse(&visit)?;
+        // The log is shared by all views, and what it holds must be shown once.
+        match &self.opened.log {
+            Some(log) if Arc::strong_count(&self.opened) == 1 => log.traverse(&visit),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        self.options.clear();
+        if let Some(log) = self
+            .opened
+            .log
+            .as_ref()
+            .filter(|_| Arc::strong_count(&self.opened) == 1)
+        {
+            log.end();
+        }
+    }
+}
+
+impl Host {
+    fn arguments(
+        &self,
+        name: &str,
+        args: Option<&Bound<'_, PyAny>>,
+        arguments: Option<&Bound<'_, PyDict>>,
+    ) -> Result<Value, convert::Refused> {
+        let arguments = convert::arguments_within(args, arguments, self.limits());
+        arguments.map_err(|refused| refused.map(|error: Error| error.in_tool(name)))
+    }
+
+    fn json(&self, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+        let value_of = convert::to_json_within(value, self.limits());
+        value_of.map_err(|refused| refused.raised(value.py()))
+    }
+}
+
+async fn refreshed(opened: &Opened) -> Result<()> {
+    opened.changed.store(false, Ordering::Release);
+    opened.host.refresh().await
+}
+
+fn none(py: Python<'_>, (): ()) -> PyResult<Py<PyAny>> {
+    Ok(py.None())
+}
