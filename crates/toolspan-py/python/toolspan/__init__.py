@@ -30,6 +30,7 @@ from ._errors import (
 )
 from ._toolspan import (
     AudioContent,
+    Content,
     EmbeddedResource,
     Host,
     ImageContent,
@@ -51,6 +52,7 @@ __all__ = [
     "ClosedError",
     "ConfigError",
     "ConnectError",
+    "Content",
     "EmbeddedResource",
     "ForkedProcess",
     "Host",
