@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::wording::quote;
+use super::wording;
 
 /// One way in which a value breaks its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl<'a> IntoIterator for &'a Violations {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pointer.is_empty() {
-            write!(f, "{}: ", quote(&self.pointer, 200).trim_matches('"'))?;
+            write!(f, "{}: ", wording::pointer(&self.pointer, 200))?;
         }
         write!(f, "expected {}, found {}", self.expected, self.found)
     }
@@ -120,3 +120,18 @@ impl fmt::Display for Violations {
 }
 
 impl std::error::Error for Violations {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_shown_whole_up_to_a_bound() {
+        let shown = |pointer: &str| Violation::new(pointer, "a", "b").to_string();
+        assert_eq!(shown(""), "expected a, found b");
+        assert_eq!(shown(r#"/it/""#), r#"/it/\": expected a, found b"#);
+        assert_eq!(shown("/\u{1f}"), r"/\u{1f}: expected a, found b");
+        let long = shown(&"/".repeat(300));
+        assert_eq!(long, format!("{}…: expected a, found b", "/".repeat(200)));
+    }
+}

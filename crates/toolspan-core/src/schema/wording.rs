@@ -13,25 +13,31 @@ const LISTED_NAMES: usize = 8;
 /// `text` in double quotes, cut after `limit` characters; control, bidirectional and other
 /// invisible characters are escaped, since the text comes from a server or a model.
 pub(super) fn quote(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
-        None => format!("{text:?}"),
-    }
+    let (inner, cut) = escape(text, limit);
+    format!("\"{inner}\"{cut}")
 }
 
 /// A property name in backquotes, escaped and bounded like [`quote`].
 pub(super) fn name(text: &str) -> String {
-    let quoted = quote(text, EXCERPT_CHARS);
-    let inner = quoted.trim_end_matches('…');
-    let inner = inner
-        .get(1..inner.len().saturating_sub(1))
-        .unwrap_or_default();
-    let cut = if quoted.ends_with('…') && !text.ends_with('…') {
-        "…"
-    } else {
-        ""
-    };
+    let (inner, cut) = escape(text, EXCERPT_CHARS);
     format!("`{inner}{cut}`")
+}
+
+/// A JSON pointer, escaped and bounded like [`quote`].
+pub(super) fn pointer(text: &str, limit: usize) -> String {
+    let (inner, cut) = escape(text, limit);
+    format!("{inner}{cut}")
+}
+
+/// The first `limit` characters, escaped, and what stands for the rest.
+fn escape(text: &str, limit: usize) -> (String, &'static str) {
+    let (shown, cut) = match text.char_indices().nth(limit) {
+        Some((end, _)) => (text.get(..end).unwrap_or_default(), "…"),
+        None => (text, ""),
+    };
+    let quoted = format!("{shown:?}");
+    let inner = quoted.get(1..quoted.len().saturating_sub(1));
+    (inner.unwrap_or_default().to_owned(), cut)
 }
 
 /// "a string", "an integer", "null".
