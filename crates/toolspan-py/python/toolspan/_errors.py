@@ -228,3 +228,7 @@ BY_KIND: dict[str, type[ToolspanError]] = {
         Cancelled,
     )
 }
+
+for _error in (ToolspanError, ForkedProcess, *BY_KIND.values()):
+    # Where users find it, and where a pickle looks for it.
+    _error.__module__ = "toolspan"

@@ -51,7 +51,7 @@ impl ImageContent {
     }
 
     fn __repr__(&self) -> String {
-        format!("<ImageContent: {}>", self.0.summary())
+        self.0.shown("ImageContent", "image")
     }
 }
 
@@ -100,7 +100,7 @@ impl AudioContent {
     }
 
     fn __repr__(&self) -> String {
-        format!("<AudioContent: {}>", self.0.summary())
+        self.0.shown("AudioContent", "audio")
     }
 }
 

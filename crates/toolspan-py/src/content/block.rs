@@ -62,9 +62,12 @@ impl Block {
         to_python(py, &block.unwrap_or_default())
     }
 
-    /// What a `repr` shows: the kind, what it is and its size.
-    pub(super) fn summary(&self) -> String {
-        self.content().map(Content::summary).unwrap_or_default()
+    /// A `repr`: the class, what the block is and its size. `kind` is how the summary of a block
+    /// begins, which the class says already.
+    pub(super) fn shown(&self, class: &str, kind: &str) -> String {
+        let summary = self.content().map(Content::summary).unwrap_or_default();
+        let about = summary.strip_prefix(kind).unwrap_or(&summary);
+        format!("<{class} {}>", about.trim_start())
     }
 }
 

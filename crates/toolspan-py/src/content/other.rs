@@ -34,6 +34,6 @@ impl OtherContent {
     }
 
     fn __repr__(&self) -> String {
-        format!("<OtherContent: {}>", self.0.summary())
+        self.0.shown("OtherContent", "content of an unknown kind:")
     }
 }

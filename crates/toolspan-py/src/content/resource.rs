@@ -73,7 +73,7 @@ impl EmbeddedResource {
     }
 
     fn __repr__(&self) -> String {
-        format!("<EmbeddedResource: {}>", self.0.summary())
+        self.0.shown("EmbeddedResource", "resource")
     }
 }
 
@@ -123,6 +123,6 @@ impl ResourceLink {
     }
 
     fn __repr__(&self) -> String {
-        format!("<ResourceLink: {}>", self.0.summary())
+        self.0.shown("ResourceLink", "link to")
     }
 }

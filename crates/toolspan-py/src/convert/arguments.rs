@@ -10,24 +10,13 @@ use super::bounds::Bounds;
 use super::refused::{Refusal, Refused};
 use super::to_json::{read_dict, read_mapping};
 
-/// The arguments as one JSON object, within the default limits: those of the mapping, then those
-/// that are given by keyword.
+/// The arguments as one JSON object, within a host's limits: those of the mapping, then those that
+/// are given by keyword.
 ///
 /// # Errors
 ///
 /// `TypeError` where `args` is no mapping, or names an argument that is given by keyword as well;
 /// `InvalidArguments` that points to the first place that is no JSON.
-pub(crate) fn arguments(
-    args: Option<&Bound<'_, PyAny>>,
-    kwargs: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Value> {
-    let Some(py) = args.map(Bound::py).or_else(|| kwargs.map(Bound::py)) else {
-        return Ok(Value::Object(Map::new()));
-    };
-    arguments_within(args, kwargs, &Limits::default()).map_err(|refused| refused.raised(py))
-}
-
-/// [`arguments`] within a host's limits.
 pub(crate) fn arguments_within(
     args: Option<&Bound<'_, PyAny>>,
     kwargs: Option<&Bound<'_, PyDict>>,
