@@ -6,8 +6,8 @@ use toolspan::guard::limits::Limits;
 use super::refused::Refusal;
 
 /// Values that are read at most, whatever their size: a value of `[]` takes 3 bytes of JSON and
-/// some 70 of memory. A list of a million numbers is half of it.
-const MOST_VALUES: usize = 1 << 21;
+/// some 70 of memory. A list of a million numbers is read.
+const MOST_VALUES: usize = 1 << 20;
 
 /// What is left of the bounds of one value, and the way from its root to the reader.
 pub(super) struct Bounds {

@@ -1,0 +1,124 @@
+"""Which exceptions are raised, what do they say, and do they survive a copy?"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import toolspan
+from kit.mirror import mirror
+from toolspan import _errors
+
+ALL = sorted(
+    (name for name in toolspan.__all__ if isinstance(getattr(toolspan, name), type)
+     and issubclass(getattr(toolspan, name), BaseException)),
+)
+
+#: Everything that an error can say.
+SAYS: dict[str, Any] = {
+    "toolbox": "box",
+    "tool": "box__tool",
+    "phase": "call",
+    "outcome": "unknown",
+    "hint": "try again",
+    "violations": [{"pointer": "/a", "message": "expected an integer, found null"}],
+    "suggestions": ["box__tools"],
+    "code": -32000,
+    "http_status": 429,
+    "retry_after": 1.5,
+    "stderr": "last words",
+}
+
+
+def class_of(name: str) -> type[toolspan.ToolspanError]:
+    found = getattr(toolspan, name)
+    assert issubclass(found, toolspan.ToolspanError)
+    return found
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_error_keeps_all_that_it_says_in_a_pickle_and_in_a_copy(name: str) -> None:
+    error = class_of(name)("it failed", **SAYS)
+    copies = [pickle.loads(pickle.dumps(error, protocol)) for protocol in range(6)]
+    for other in [*copies, copy.copy(error), copy.deepcopy(error)]:
+        assert type(other) is type(error)
+        assert str(other) == str(error) == "it failed (try again)"
+        assert (other.kind, other.message, other.args) == (error.kind, "it failed", ("it failed",))
+        assert {key: getattr(other, key) for key in SAYS} == SAYS
+        assert other.to_dict() == error.to_dict()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_error_says_nothing_where_nothing_is_known(name: str) -> None:
+    error = class_of(name)()
+    assert str(error) == ""
+    assert {key for key in SAYS if getattr(error, key)} == {"phase", "outcome"}
+
+
+def test_each_kind_has_a_class_whose_name_is_the_kind() -> None:
+    assert len(_errors.BY_KIND) == 18
+    for kind, found in _errors.BY_KIND.items():
+        words = "".join("_" + letter.lower() if letter.isupper() else letter for letter in found.__name__)
+        assert words.removesuffix("_error").strip("_") == kind.removesuffix("_error")
+        assert found.kind == kind
+    assert {f"{found.__module__}.{found.__name__}" for found in _errors.BY_KIND.values()} == {
+        f"toolspan.{name}" for name in ALL if name not in ("ToolspanError", "ForkedProcess")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("InvalidArguments", ValueError),
+        ("Timeout", TimeoutError),
+        ("ConnectError", ConnectionError),
+        ("ToolNotFound", LookupError),
+        ("ForkedProcess", toolspan.UsageError),
+    ],
+)
+def test_an_error_is_also_what_code_without_this_package_catches(
+    name: str, base: type[Exception]
+) -> None:
+    assert issubclass(class_of(name), base)
+    assert issubclass(class_of(name), toolspan.ToolspanError)
+
+
+def test_a_list_of_problems_has_its_hint_on_a_line_of_its_own() -> None:
+    error = toolspan.InvalidArguments("2 problems:\n- a\n- b", hint="see the schema")
+    assert str(error) == "2 problems:\n- a\n- b\nsee the schema"
+
+
+def test_what_is_raised_says_what_the_server_said() -> None:
+    with mirror() as there, pytest.raises(toolspan.ToolNotFound) as caught:
+        there.host.call("m__miror")
+    error = caught.value
+    assert isinstance(error, LookupError)
+    assert error.suggestions == ["m__mirror"]
+    assert (error.kind, error.outcome) == ("tool_not_found", "not_sent")
+    assert pickle.loads(pickle.dumps(error)).__dict__ == error.__dict__
+
+
+def test_invalid_arguments_name_the_place_what_was_expected_and_what_came() -> None:
+    takes = {"type": "object", "properties": {"n": {"type": "array", "items": {"type": "integer"}}}}
+    with mirror({"name": "sum", "inputSchema": takes}) as there:
+        with pytest.raises(ValueError) as caught:
+            there.host.call("m__sum", n=[1, "two"])
+    error = caught.value
+    assert isinstance(error, toolspan.InvalidArguments)
+    assert (error.toolbox, error.tool) == ("m", "m__sum")
+    assert error.violations == [
+        {"pointer": "/n/1", "message": 'expected an integer, found the string "two"'}
+    ]
+    assert '/n/1: expected an integer, found the string "two"' in str(error)
+
+
+def test_however_much_is_wrong_the_list_of_it_is_bounded() -> None:
+    takes = {"type": "object", "properties": {"n": {"type": "array", "items": {"type": "integer"}}}}
+    with mirror({"name": "sum", "inputSchema": takes}) as there:
+        with pytest.raises(toolspan.InvalidArguments) as caught:
+            there.host.call("m__sum", n=["x" * 1_000] * 1_000)
+    assert len(caught.value.violations) == 100
+    assert len(str(caught.value)) < 20_000
+    assert "and 900 more" in str(caught.value)
