@@ -20,15 +20,15 @@ class ServerArguments(ToolArguments):
     # Inputs stay out of error texts: they may hold secrets, and the text goes to the bus.
     model_config = ConfigDict(extra="allow", hide_input_in_errors=True)
 
-    definition: ClassVar[Tool]
+    _definition: ClassVar[Tool]
 
     @model_validator(mode="before")
     @classmethod
-    def fit_the_schema(cls, values: Any) -> Any:
+    def _fit_the_schema(cls, values: Any) -> Any:
         """Lets through what fits the schema, unchanged."""
         if isinstance(values, dict):
             try:
-                cls.definition.validate(values)
+                cls._definition.validate(values)
             except ToolspanError as error:
                 # Braces of the text are no places to fill in when it comes as a value.
                 raise PydanticCustomError(error.kind, "{reason}", {"reason": str(error)}) from error
@@ -37,9 +37,9 @@ class ServerArguments(ToolArguments):
     @classmethod
     def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
         """The schema as the server wrote it; a copy with each call."""
-        return cls.definition.input_schema
+        return cls._definition.input_schema
 
-    def given(self) -> dict[str, Any]:
+    def _given(self) -> dict[str, Any]:
         """What was given, by name: a null is a null, and what was left out is not there."""
         return dict(self.__pydantic_extra__ or {})
 
@@ -51,7 +51,7 @@ def arguments_of(tool: Tool) -> type[ServerArguments]:
         "__module__": __name__,
         "__doc__": tool.description or None,
         "__annotations__": {},
-        "definition": tool,
+        "_definition": tool,
     }
     return type(ServerArguments)(name, (ServerArguments,), members)
 
@@ -59,6 +59,6 @@ def arguments_of(tool: Tool) -> type[ServerArguments]:
 def given_by(arguments: ToolArguments) -> dict[str, Any]:
     """The arguments that a model holds, of whichever class it is."""
     if isinstance(arguments, ServerArguments):
-        return arguments.given()
+        return arguments._given()
     given: dict[str, Any] = arguments.model_dump(mode="json")
     return given

@@ -182,17 +182,19 @@ class SessionToolBox(ToolBox):
     def _warn(self, listing: Listing) -> None:
         """Logs what is wrong: with the config once, with servers at each discovery."""
         failures = listing.failures
-        new = [
+        odd = [
             warning
             for warning in listing.warnings
             if warning not in self._warned
-            # The reason why an entry cannot be used is among the failures, too.
+            # Why an entry cannot be used is among the failures, too.
             and not any(failure.message in warning for failure in failures)
         ]
-        self._warned.update(new)
-        for said in new, [str(failure) for failure in failures]:
-            if said:
-                LOG.warning(f"{self._title()}: {'; '.join(said)}")
+        if odd:
+            self._warned.update(odd)
+            LOG.warning(f"{self._title()} has an odd config: {'; '.join(odd)}")
+        if failures:
+            what = "lacks tools" if listing.tools else "has no tools"
+            LOG.warning(f"{self._title()} {what}: {'; '.join(map(str, failures))}")
 
     def _title(self) -> str:
         return f"{type(self).__name__} '{self.toolbox_id}'"

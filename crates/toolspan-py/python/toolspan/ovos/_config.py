@@ -22,7 +22,10 @@ def server_config(config: Any, toolbox_id: str) -> dict[str, Any]:
     """
     given = _without_nulls(_as_object(config))
     if "mcpServers" not in given:
-        return {"mcpServers": {toolbox_id: {"prefix": "", **_entry(given, DEFAULT_TIMEOUT)}}}
+        # At the top they hold for the server as well, and for what a model is given.
+        limits = {"limits": given.pop("limits")} if "limits" in given else {}
+        entry = {"prefix": "", **_entry(given, DEFAULT_TIMEOUT)}
+        return {"mcpServers": {toolbox_id: entry}, **limits}
     timeout = given.pop("timeout", DEFAULT_TIMEOUT)
     servers = given["mcpServers"]
     if isinstance(servers, Mapping):

@@ -15,11 +15,12 @@ def reason_of(error: BaseException) -> str:
             break
         error = error.__cause__
     if isinstance(error, ValidationError):
+        faults = error.errors(include_url=False, include_input=False)
         return "; ".join(
-            ": ".join([*(str(step) for step in fault["loc"]), fault["msg"]])
-            for fault in error.errors(include_url=False, include_input=False)
+            _one_line(": ".join([*(str(step) for step in fault["loc"]), fault["msg"]]))
+            for fault in faults
         )
-    return str(error) or type(error).__name__
+    return _one_line(str(error)) or type(error).__name__
 
 
 def add_reason(error: Exception) -> None:
@@ -31,3 +32,7 @@ def add_reason(error: Exception) -> None:
 def add(error: Exception, more: str) -> None:
     """Adds to an error's text."""
     error.args = (f"{str(error).rstrip('.')}: {more}",)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

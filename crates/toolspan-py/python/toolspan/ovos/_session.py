@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._connect import connect
-from .._errors import ToolNotFound
+from .._errors import ClosedError, ToolNotFound
+from .._toolspan import connect
 
 if TYPE_CHECKING:
     from .._toolspan import Host, Observation, Tool
@@ -70,7 +70,8 @@ class Session:
             host = self._host
             is_new = host is None
             if host is None:
-                host = self._host = connect(self._config())
+                # Quiet: to be called inside a running event loop is what OVOS does.
+                host = self._host = connect(self._config(), None, True)
                 # A close in the meantime found no host to end.
                 if self._closed:
                     self.close()
@@ -98,6 +99,13 @@ class Session:
         host = self._host
         if host is None:
             raise RuntimeError("the toolbox is not connected; discover its tools first")
+        try:
+            return host.call(name, arguments)
+        except ClosedError as error:
+            if error.outcome != "not_sent":
+                raise
+        # The server was found dead before it was sent anything: this call starts it again.
+        self.refuse_unusable()
         return host.call(name, arguments)
 
     def close(self) -> None:

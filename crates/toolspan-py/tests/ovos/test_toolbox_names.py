@@ -1,0 +1,74 @@
+"""What are tools called in a toolbox, and by which names are they found?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from toolboxes import Entry, Make
+from toolspan.ovos import ToolspanToolBox
+
+
+def test_one_server_keeps_its_names_whatever_they_are(plain: Entry, make: Make) -> None:
+    entry = plain("--odd-names")
+    for config in entry, {"mcpServers": {"home": entry}}:
+        names = list(make(config).tools)
+        assert names[:3] == ["echo", "add", "nap"]
+        assert names[-4:] == ["get.weather", "class", "with space", "reserved"]
+
+
+def test_a_prefix_that_is_asked_for_is_there(plain: Entry, make: Make) -> None:
+    box = make({**plain(), "prefix": "home"})
+    assert "home__echo" in box.tools
+    assert box.call_tool("home__echo", {"text": "hello"}).content == "hello"
+
+
+def test_several_servers_have_names_that_show_the_server(plain: Entry, make: Make) -> None:
+    config = {"mcpServers": {"one": plain(), "two": plain("--more", "1")}}
+    for box in make(config), make(config, ToolspanToolBox):
+        assert list(box.tools)[0] == "one__echo"
+        assert "two__more_0" in box.tools
+        assert box.tools["one__echo"].argument_schema.__name__ == "echo_args"
+
+
+@pytest.mark.parametrize("name", ["two__more_0", "two.more_0", "more_0"])
+def test_other_forms_of_a_name_find_the_tool(name: str, plain: Entry, make: Make) -> None:
+    box = make({"mcpServers": {"one": plain(), "two": plain("--more", "1")}})
+    tool = box.get_tool(name)
+    assert tool is not None and tool.name == "two__more_0"
+    assert box.call_tool(name, {}).content == "more_0"
+
+
+def test_a_name_that_two_servers_have_is_unknown_and_both_are_named(
+    plain: Entry, make: Make
+) -> None:
+    box = make({"mcpServers": {"one": plain(), "two": plain()}})
+    with pytest.raises(ValueError, match="Unknown tool 'echo'.*one__echo.*two__echo"):
+        box.call_tool("echo", {"text": "hello"})
+
+
+def test_a_server_s_name_before_a_dot_works_with_one_server_too(plain: Entry, make: Make) -> None:
+    box = make(plain("--odd-names"))
+    assert box.call_tool("ovos-mcp-toolbox.echo", {"text": "hello"}).content == "hello"
+    # What a model API makes of an odd name.
+    assert box.call_tool("get_weather", {"city": "Faro"}).is_error is False
+
+
+def test_only_the_tools_that_the_config_includes_are_there(plain: Entry, make: Make) -> None:
+    box = make({**plain(), "tools": {"include": ["e*", "add"], "exclude": ["exit"]}})
+    assert list(box.tools) == ["echo", "add"]
+    with pytest.raises(ValueError, match="Unknown tool 'pid'"):
+        box.call_tool("pid", {})
+
+
+def test_an_unknown_name_lists_again_and_finds_what_came_later(plain: Entry, make: Make) -> None:
+    box = make(plain())
+    box.call_tool("grow", {"name": "later"})
+    assert "later" not in box.tools
+    assert box.call_tool("later", {}).content == "later"
+
+
+def test_a_server_s_limits_and_the_rest_of_its_keys_hold(plain: Entry, make: Make) -> None:
+    config: dict[str, Any] = {**plain(), "inherit_env": "none", "limits": {"tools": 2}}
+    box = make(config)
+    assert len(box.tools) <= 2
