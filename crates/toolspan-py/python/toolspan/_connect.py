@@ -23,13 +23,14 @@ def connect(
 
     ``config`` is the path of a config file, the config itself as a dict, or ``None``: then the file
     is looked up as the command line does. ``on_log`` is called, on a thread of its own, with each
-    log message of a server.
+    log message of a server. The environment is read now, for the config and for the servers.
 
     The host is a context manager. One that is left open is closed at the interpreter's exit.
 
     Raises ``ConfigError`` where the config cannot be used, ``ApprovalRequired`` for a project's
-    config that was found but not approved, and the error of a required toolbox that failed. Any
-    other toolbox that failed is in ``host.status()``.
+    config that was found but not approved, the error of a required toolbox that failed, and
+    ``ForkedProcess`` where the process was forked from one that had a host. Any other toolbox that
+    failed is in ``host.status()``; what is odd in the config goes to the logger ``toolspan``.
     """
     return _toolspan.connect(config, on_log)
 
@@ -39,7 +40,10 @@ def aconnect(
     *,
     on_log: Callable[[LogMessage], object] | None = None,
 ) -> Connecting:
-    """``connect`` for asynchronous code: ``await`` it, or use it with ``async with``."""
+    """``connect`` for asynchronous code: ``await`` it, or use it with ``async with``.
+
+    Nothing is begun before that. Cancelling it ends the servers that were started.
+    """
     return Connecting(config, on_log)
 
 
