@@ -3,6 +3,7 @@
 //! The engine's future runs on the home's runtime, as a task of this module. Its result goes through
 //! one queue to one thread, which hands it over to the loop; there it is converted.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -12,12 +13,15 @@ use pyo3::sync::PyOnceLock;
 use toolspan::blocking::{Home, Task, Tasks};
 use toolspan::{Error, ErrorKind, Phase};
 
-use crate::delivery::Delivery;
+use crate::queue::Queue;
 use crate::wait::{self, Told};
 use crate::{error, exit};
 
-/// Brings results and progress to their loops.
-pub(crate) static RESULTS: Delivery<News> = Delivery::new("toolspan-results", deliver);
+/// Results and progress on the way to their loops. As many as there are calls, which are bounded by
+/// the limits of their hosts, so that none is left out.
+static RESULTS: Queue<News> = Queue::new(usize::MAX);
+/// Whether the thread that brings them runs. Held while it is started.
+static RUNNING: Mutex<bool> = Mutex::new(false);
 /// All calls that loops wait for. They end with their futures, or with the interpreter.
 static TASKS: LazyLock<Tasks> = LazyLock::new(Tasks::default);
 /// `asyncio.get_running_loop`.
@@ -86,15 +90,23 @@ pub(crate) struct Door<'py> {
 }
 
 impl<'py> Door<'py> {
+    /// The loop that runs on this thread, for work that is to be waited for.
+    ///
+    /// # Errors
+    ///
+    /// As [`Door::find`]; `ForkedProcess`; `ClosedError` when the interpreter ends.
+    pub(crate) fn open(py: Python<'py>, home: &Home, synchronous: &str) -> PyResult<Self> {
+        wait::refuse_forked(py, home)?;
+        exit::refuse_ending(py)?;
+        Self::find(py, synchronous)
+    }
+
     /// The loop that runs on this thread.
     ///
     /// # Errors
     ///
-    /// `RuntimeError` where none runs; names the synchronous method. `ForkedProcess`; `ClosedError`
-    /// when the interpreter ends.
-    pub(crate) fn open(py: Python<'py>, home: &Home, synchronous: &str) -> PyResult<Self> {
-        wait::refuse_forked(py, home)?;
-        exit::refuse_ending(py)?;
+    /// `RuntimeError` where none runs; names the synchronous method.
+    pub(crate) fn find(py: Python<'py>, synchronous: &str) -> PyResult<Self> {
         let import = || {
             let asyncio = PyModule::import(py, "asyncio")?;
             Ok::<_, PyErr>(asyncio.getattr("get_running_loop")?.unbind())
@@ -142,7 +154,7 @@ impl<'py> Door<'py> {
         T: Send + 'static,
     {
         let py = self.event_loop.py();
-        RESULTS.start()?;
+        start()?;
         let future = self.future()?;
         let wants_progress = work.told.is_some();
         let ticket = Arc::new(Ticket {
@@ -249,8 +261,33 @@ impl Batch {
     }
 }
 
+/// Starts the thread that brings results to their loops, if it does not run.
+///
+/// # Errors
+///
+/// `OSError` when the system gives no thread.
+fn start() -> PyResult<()> {
+    let mut is_running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_running {
+        let thread = std::thread::Builder::new().name("toolspan-results".to_owned());
+        thread.spawn(run)?;
+        *is_running = true;
+    }
+    Ok(())
+}
+
+/// Runs none of the program's own code, so that nothing holds up the results of others.
+fn run() {
+    while let Some(read) = RESULTS.read() {
+        let Some(_wait) = exit::Wait::try_begin() else {
+            return;
+        };
+        Python::attach(|py| deliver(py, read.things));
+    }
+}
+
 /// Hands news over to their loops, one call for each loop.
-fn deliver(py: Python<'_>, news: Vec<News>) {
+fn deliver(py: Python<'_>, news: VecDeque<News>) {
     let mut loops: Vec<(Py<PyAny>, Vec<News>)> = Vec::new();
     for news in news {
         if matches!(news, News::GivenUp(_)) {

@@ -20,9 +20,8 @@ use toolspan::{Error, ErrorKind, Phase, Result};
 
 use crate::awaitable::{Door, Work};
 use crate::host::Host;
-use crate::listener::{LOGS, Listener, Log};
+use crate::listener::{Callback, Listener, Log};
 use crate::opened::{Opened, Opening};
-use crate::options::Options;
 use crate::{convert, error, exit, running_loop, wait};
 
 /// Connects a config and waits until each toolbox is ready or has failed.
@@ -42,7 +41,8 @@ pub(crate) fn connect(
     }
     exit::refuse_ending(py)?;
     let home = home(py)?;
-    let opened = open(py, &home, config, on_log)?;
+    let on_log = on_log.map(callback).transpose()?;
+    let opened = open(py, &home, config, on_log.as_ref())?;
     let settled = wait::wait(py, &home, None, async {
         let settled = opened.host.settled().await;
         if settled.is_err() {
@@ -51,7 +51,7 @@ pub(crate) fn connect(
         settled
     });
     settled?.map_err(|failure| error::raised(py, failure))?;
-    given(py, opened, quiet)
+    given(py, Host::new(opened, quiet, on_log.map(Bound::unbind)))
 }
 
 /// connect for asynchronous code; the future gives the host.
@@ -63,7 +63,12 @@ pub(crate) fn aconnect<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let home = home(py)?;
     let door = Door::open(py, &home, "connect")?;
-    let opened = match open(py, &home, config, on_log) {
+    let opened = || {
+        let on_log = on_log.map(callback).transpose()?;
+        let opened = open(py, &home, config, on_log.as_ref())?;
+        Ok((opened, on_log.map(Bound::unbind)))
+    };
+    let (opened, on_log) = match opened() {
         Ok(opened) => opened,
         Err(raised) => return door.ready(Err(raised)),
     };
@@ -77,7 +82,7 @@ pub(crate) fn aconnect<'py>(
             settled.map(|()| opened)
         },
         convert: |py: Python<'_>, opened| {
-            let host = given(py, opened, false)?;
+            let host = given(py, Host::new(opened, false, on_log))?;
             Ok(Bound::new(py, host)?.into_any().unbind())
         },
     };
@@ -96,10 +101,10 @@ fn open(
     py: Python<'_>,
     home: &Home,
     config: &Bound<'_, PyAny>,
-    on_log: Option<Bound<'_, PyAny>>,
+    on_log: Option<&Bound<'_, Callback>>,
 ) -> PyResult<Opened> {
     let config = Config::of(config)?;
-    let log = on_log.map(log).transpose()?;
+    let log = on_log.map(Log::new).transpose()?.map(Arc::new);
     // With the interpreter's lock: it is held by whoever changes the environment from Python.
     let environment = Environment::capture();
     let changed = Arc::new(AtomicBool::new(false));
@@ -128,10 +133,10 @@ fn open(
 }
 
 /// Gives a program the host that was connected, and logs what was odd in its config.
-fn given(py: Python<'_>, opened: Opened, quiet: bool) -> PyResult<Host> {
-    warn(py, &opened.warnings)?;
-    opened.give();
-    Ok(Host::new(Arc::new(opened), Options::new(quiet)))
+fn given(py: Python<'_>, host: Host) -> PyResult<Host> {
+    warn(py, &host.opened().warnings)?;
+    host.opened().give();
+    Ok(host)
 }
 
 fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
@@ -146,12 +151,12 @@ fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
     Ok(())
 }
 
-fn log(on_log: Bound<'_, PyAny>) -> PyResult<Arc<Log>> {
-    if !on_log.is_callable() {
-        return Err(PyTypeError::new_err("on_log must be callable"));
+fn callback(on_log: Bound<'_, PyAny>) -> PyResult<Bound<'_, Callback>> {
+    let py = on_log.py();
+    match on_log.is_callable() {
+        true => Bound::new(py, Callback::new(on_log.unbind())),
+        false => Err(PyTypeError::new_err("on_log must be callable")),
     }
-    LOGS.start()?;
-    Ok(Arc::new(Log::new(on_log.unbind())))
 }
 
 /// What a program gives as its config.

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use toolspan::blocking::Home;
 
-use crate::{awaitable, error, listener};
+use crate::{awaitable, error};
 
-/// How long the end waits, beyond the closing of the hosts, for each of: threads to leave their
-/// calls, and callbacks to return. More than the slices in which a thread looks up.
+/// How long the end waits, beyond the closing of the hosts, for threads to leave their calls and for
+/// callbacks to return. More than the slices in which a thread looks up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The process that hosts were made in; 0 when there was none.
@@ -30,7 +30,7 @@ static STATE: Mutex<State> = Mutex::new(State::new());
 static LEFT: Condvar = Condvar::new();
 
 struct State {
-    /// Waits of threads of Python.
+    /// Waits of all threads.
     waits: usize,
     /// The number of the next host.
     next: u64,
@@ -52,7 +52,8 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A wait of a thread. Begun and dropped with the interpreter's lock, which is given back in between.
+/// A time in which a thread gives the interpreter's lock back and asks for it again, or asks for it
+/// from outside. The end waits for it.
 pub(crate) struct Wait(());
 
 impl Wait {
@@ -62,9 +63,18 @@ impl Wait {
     ///
     /// `ClosedError` when the interpreter ends.
     pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
-        refuse_ending(py)?;
-        state().waits += 1;
-        Ok(Self(()))
+        Self::try_begin().ok_or_else(|| error::closed(py))
+    }
+
+    /// Says that a thread of this module is going to ask for the interpreter's lock; `None` when the
+    /// interpreter ends.
+    pub(crate) fn try_begin() -> Option<Self> {
+        let mut state = state();
+        if is_ending() {
+            return None;
+        }
+        state.waits += 1;
+        Some(Self(()))
     }
 }
 
@@ -131,8 +141,8 @@ pub(crate) fn stay_if_over() {
 }
 
 /// Ends everything: closes all hosts at once, within their own limits, and waits until no thread is
-/// in a call and no thread of this module runs. The interpreter calls it when it ends. In a forked
-/// copy of the process it does nothing.
+/// in a call and no thread of this module asks for the interpreter's lock. The interpreter calls it
+/// when it ends. In a forked copy of the process it does nothing.
 #[pyfunction]
 pub(crate) fn end(py: Python<'_>) {
     ENDING.store(true, Ordering::Release);
@@ -143,9 +153,6 @@ pub(crate) fn end(py: Python<'_>) {
         close_all();
         awaitable::end_all();
         wait_for_waits();
-        let until = Instant::now() + PATIENCE;
-        awaitable::RESULTS.stop(until);
-        listener::LOGS.stop(until);
         OVER.store(true, Ordering::Release);
     });
 }

@@ -16,12 +16,13 @@ use toolspan::guard::Limits;
 use toolspan::{CallOptions, Error, RegisteredTool, Result};
 
 use crate::awaitable::{Door, Sink, Work};
+use crate::listener::Callback;
 use crate::observation::Observation;
 use crate::opened::Opened;
 use crate::options::{Given, Options};
 use crate::tool::Tool;
 use crate::wait::{self, Told};
-use crate::{convert, running_loop};
+use crate::{convert, exit, running_loop};
 
 /// All toolboxes of an agent behind one door. connect() and aconnect() make one.
 ///
@@ -31,15 +32,29 @@ use crate::{convert, running_loop};
 pub(crate) struct Host {
     opened: Arc<Opened>,
     options: Options,
+    /// Who is told of log messages, as long as there is a view.
+    on_log: Option<Py<Callback>>,
 }
 
 impl Host {
-    pub(crate) fn new(opened: Arc<Opened>, options: Options) -> Self {
-        Self { opened, options }
+    pub(crate) fn new(opened: Opened, quiet: bool, on_log: Option<Py<Callback>>) -> Self {
+        Self {
+            opened: Arc::new(opened),
+            options: Options::new(quiet),
+            on_log,
+        }
     }
 
-    fn view(&self, options: Options) -> Self {
-        Self::new(Arc::clone(&self.opened), options)
+    pub(crate) fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    fn view(&self, py: Python<'_>, options: Options) -> Self {
+        Self {
+            opened: Arc::clone(&self.opened),
+            options,
+            on_log: self.on_log.as_ref().map(|on_log| on_log.clone_ref(py)),
+        }
     }
 
     fn limits(&self) -> &Limits {
@@ -137,8 +152,7 @@ impl Host {
 
     /// How each toolbox is now, in the order of the config. Never waits.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wait::refuse_forked(py, &self.opened.home)?;
-        let status = py.detach(|| self.opened.host.status());
+        let status = py.detach(|| self.opened.status());
         let status: Vec<Value> = status.iter().map(|status| status.to_json()).collect();
         convert::to_python(py, &Value::Array(status))
     }
@@ -278,14 +292,14 @@ impl Host {
             meta,
             on_progress,
         };
-        Ok(self.view(self.options.with(py, &given)?))
+        Ok(self.view(py, self.options.with(py, &given)?))
     }
 
     /// A view of the same host that never warns of a running loop.
     fn _quiet(&self, py: Python<'_>) -> Self {
         let mut options = self.options.copy(py);
         options.quiet = true;
-        self.view(options)
+        self.view(py, options)
     }
 
     /// The tools in the form of the OpenAI APIs: the tools of a Chat Completions request.
@@ -296,16 +310,21 @@ impl Host {
     /// Ends every server, and waits until nothing of them is left, within timeouts.close. Calls under
     /// way end as ClosedError. A second close does nothing, and so does one in a forked process.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if !self.opened.home.is_here() || crate::exit::is_ending() {
+        if !self.opened.home.is_here() || exit::is_ending() {
             return Ok(());
         }
-        self.warn(py, "aclose")?;
+        if !self.opened.is_closed() {
+            self.warn(py, "aclose")?;
+        }
         wait::wait(py, &self.opened.home, None, self.opened.close())
     }
 
     /// close() for asynchronous code.
     fn aclose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let door = self.door(py, "close")?;
+        let door = Door::find(py, "close")?;
+        if !self.opened.home.is_here() || exit::is_ending() {
+            return door.ready(Ok(py.None()));
+        }
         let closing = self.opened.close();
         let work = Work {
             told: None,
@@ -357,23 +376,11 @@ impl Host {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.options.traverse(&visit)?;
-        // The log is shared by all views, and what it holds must be shown once.
-        match &self.opened.log {
-            Some(log) if Arc::strong_count(&self.opened) == 1 => log.traverse(&visit),
-            _ => Ok(()),
-        }
+        visit.call(&self.on_log)
     }
 
     fn __clear__(&self) {
         self.options.clear();
-        if let Some(log) = self
-            .opened
-            .log
-            .as_ref()
-            .filter(|_| Arc::strong_count(&self.opened) == 1)
-        {
-            log.end();
-        }
     }
 }
 

@@ -4,16 +4,17 @@ mod awaitable;
 mod connect;
 mod content;
 mod convert;
-mod delivery;
 mod error;
 mod exit;
 mod host;
+mod interpreter;
 mod listener;
 mod log_message;
 mod observation;
 mod opened;
 mod options;
 mod progress;
+mod queue;
 mod running_loop;
 mod shown;
 mod tool;
@@ -27,11 +28,11 @@ mod module {
     use super::*;
 
     #[pymodule_export]
+    use crate::connect::{aconnect, connect};
+    #[pymodule_export]
     use crate::content::{
         AudioContent, EmbeddedResource, ImageContent, OtherContent, ResourceLink, TextContent,
     };
-    #[pymodule_export]
-    use crate::connect::{aconnect, connect};
     #[pymodule_export]
     use crate::host::Host;
     #[pymodule_export]
@@ -45,6 +46,7 @@ mod module {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interpreter::refuse_second(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("Content", crate::content::union(module.py())?)?;
         let end = wrap_pyfunction!(crate::exit::end, module)?;

@@ -1,24 +1,20 @@
 //! What happens in the toolboxes outside any call, and who is told of it?
 
-use std::collections::VecDeque;
-use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use toolspan::Services;
 use toolspan::services::Event;
 
-use crate::delivery::Delivery;
+use crate::exit::Wait;
 use crate::log_message::LogMessage;
+use crate::queue::{Queue, Read};
 
 /// Most log messages of one host that wait for its callback; of more the oldest are left out.
 const MOST_WAITING: usize = 1_024;
-
-/// Calls the callbacks for log messages. Results have a thread of their own, so that a callback
-/// which waits for an asynchronous call gets its result.
-pub(crate) static LOGS: Delivery<Arc<Log>> = Delivery::new("toolspan-logs", deliver);
 
 /// Takes note of what happens in the toolboxes of one host.
 pub(crate) struct Listener {
@@ -29,18 +25,13 @@ pub(crate) struct Listener {
 
 impl Services for Listener {
     fn event(&self, toolbox: &str, event: Event) {
-        match event {
-            Event::ToolsChanged => self.changed.store(true, Ordering::Release),
-            Event::Log { level, text } => {
-                if let Some(log) = &self.log {
-                    let toolbox = toolbox.to_owned();
-                    log.add(Message {
-                        toolbox,
-                        level,
-                        text,
-                    });
-                }
-            }
+        match (event, &self.log) {
+            (Event::ToolsChanged, _) => self.changed.store(true, Ordering::Release),
+            (Event::Log { level, text }, Some(log)) => log.add(Message {
+                toolbox: toolbox.to_owned(),
+                level,
+                text,
+            }),
             _ => {}
         }
     }
@@ -52,90 +43,116 @@ struct Message {
     text: String,
 }
 
-/// The log messages of one host on their way to its callback.
+/// The log messages of one host on their way to its callback. A thread of their own tells them, so
+/// that a callback may take its time, or wait for a call of any kind.
 pub(crate) struct Log {
-    /// `None` once nobody is to be told any more. Held for looking and changing only.
-    callback: Mutex<Option<Py<PyAny>>>,
-    /// Held for looking and changing only.
-    waiting: Mutex<Waiting>,
-}
-
-#[derive(Default)]
-struct Waiting {
-    messages: VecDeque<Message>,
-    left_out: usize,
+    /// Whoever is told is held by the host, so that a host which holds itself through it can be
+    /// collected.
+    callback: Py<PyWeakrefReference>,
+    waiting: Queue<Message>,
+    /// The thread is started by the first message.
+    started: Once,
 }
 
 impl Log {
-    pub(crate) fn new(callback: Py<PyAny>) -> Self {
-        Self {
-            callback: Mutex::new(Some(callback)),
-            waiting: Mutex::default(),
-        }
+    pub(crate) fn new(callback: &Bound<'_, Callback>) -> PyResult<Self> {
+        Ok(Self {
+            callback: PyWeakrefReference::new(callback)?.unbind(),
+            waiting: Queue::new(MOST_WAITING),
+            started: Once::new(),
+        })
+    }
+
+    /// Tells nobody any more.
+    pub(crate) fn end(&self) {
+        self.waiting.end();
     }
 
     fn add(self: &Arc<Self>, message: Message) {
-        let is_first = {
-            let mut waiting = lock(&self.waiting);
-            if waiting.messages.len() == MOST_WAITING {
-                waiting.messages.pop_front();
-                waiting.left_out += 1;
+        self.started.call_once(|| {
+            let log = Arc::clone(self);
+            let thread = std::thread::Builder::new().name("toolspan-log".to_owned());
+            // Without a thread nobody is told.
+            if thread.spawn(move || log.run()).is_err() {
+                self.end();
             }
-            waiting.messages.push_back(message);
-            waiting.messages.len() == 1
-        };
-        // The log is queued once for all that waits.
-        if is_first {
-            LOGS.put(Arc::clone(self));
+        });
+        self.waiting.put(message);
+    }
+
+    fn run(&self) {
+        while let Some(read) = self.waiting.read() {
+            let Some(_wait) = Wait::try_begin() else {
+                return;
+            };
+            Python::attach(|py| self.tell(py, read));
         }
     }
 
-    /// Tells the callback of all that waits. What it raises is shown by `sys.unraisablehook`.
-    fn tell(&self, py: Python<'_>) {
-        let waiting = mem::take(&mut *lock(&self.waiting));
-        let first = waiting.messages.front();
-        let left_out = (waiting.left_out > 0).then_some(first).flatten();
-        let left_out = left_out.map(|first| Message {
-            toolbox: first.toolbox.clone(),
-            level: "warning".to_owned(),
-            text: format!(
-                "{} log messages before this one were left out: on_log takes too long",
-                waiting.left_out
-            ),
-        });
-        for message in left_out.into_iter().chain(waiting.messages) {
-            let callback = lock(&self.callback).as_ref().map(|it| it.clone_ref(py));
-            let Some(callback) = callback else {
+    /// Tells the callback. What it raises is shown by `sys.unraisablehook`.
+    fn tell(&self, py: Python<'_>, read: Read<Message>) {
+        let left_out = match read.things.front() {
+            Some(first) if read.left_out > 0 => Some(left_out(read.left_out, first)),
+            _ => None,
+        };
+        for message in left_out.into_iter().chain(read.things) {
+            let Some(callback) = self.callback(py) else {
                 return;
             };
             let message = LogMessage::new(message.toolbox, message.level, message.text);
-            if let Err(raised) = callback.call1(py, (message,)) {
-                raised.write_unraisable(py, Some(callback.bind(py)));
+            if let Err(raised) = callback.call1((message,)) {
+                raised.write_unraisable(py, Some(&callback));
             }
         }
     }
 
-    /// Shows the collector of cycles the callback.
-    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match self.callback.try_lock() {
+    fn callback<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let callback = self.callback.bind(py).upgrade()?;
+        let callback = callback.cast::<Callback>().ok()?;
+        callback.get().get(py)
+    }
+}
+
+/// What a callback is told that took too long.
+fn left_out(count: usize, first: &Message) -> Message {
+    Message {
+        toolbox: first.toolbox.clone(),
+        level: "warning".to_owned(),
+        text: format!("{count} log messages before this one were left out: on_log takes too long"),
+    }
+}
+
+/// Holds a callback for the views of a host, which share it.
+#[pyclass(frozen, weakref)]
+pub(crate) struct Callback(Mutex<Option<Py<PyAny>>>);
+
+impl Callback {
+    pub(crate) fn new(callback: Py<PyAny>) -> Self {
+        Self(Mutex::new(Some(callback)))
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.lock()
+            .as_ref()
+            .map(|callback| callback.bind(py).clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Callback {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self.0.try_lock() {
             Ok(callback) => visit.call(&*callback),
             Err(_) => Ok(()),
         }
     }
 
-    /// Tells nobody any more.
-    pub(crate) fn end(&self) {
-        let callback = lock(&self.callback).take();
+    fn __clear__(&self) {
+        let callback = self.lock().take();
         drop(callback);
     }
-}
-
-fn deliver(py: Python<'_>, logs: Vec<Arc<Log>>) {
-    for log in logs {
-        log.tell(py);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
+use toolspan::ToolboxStatus;
 use toolspan::blocking::Home;
+use toolspan::toolbox::ToolBoxState;
 
 use crate::exit::{self, Place};
 use crate::listener::Log;
@@ -19,8 +21,8 @@ pub(crate) struct Opened {
     /// Set when a server says that its tools changed.
     pub(crate) changed: Arc<AtomicBool>,
     pub(crate) log: Option<Arc<Log>>,
-    /// The keys of its toolboxes, in the order of the config.
-    toolboxes: Vec<Arc<str>>,
+    /// Its toolboxes as they were when it was made.
+    toolboxes: Vec<ToolboxStatus>,
     /// Whether a program was given it, so that the program has to close it.
     given: AtomicBool,
     closed: AtomicBool,
@@ -37,9 +39,8 @@ pub(crate) struct Opening {
 
 impl Opened {
     pub(crate) fn new(host: toolspan::Host, opening: Opening) -> Self {
-        let toolboxes = host.status().into_iter().map(|status| status.toolbox);
         Self {
-            toolboxes: toolboxes.collect(),
+            toolboxes: host.status(),
             home: opening.home,
             warnings: opening.warnings,
             changed: opening.changed,
@@ -67,16 +68,31 @@ impl Opened {
         self.closed.load(Ordering::Acquire) || exit::is_ending()
     }
 
+    /// How each toolbox is now. In a forked copy of the process all are closed, which is told without
+    /// asking them: a thread that is not there may hold what they hold.
+    pub(crate) fn status(&self) -> Vec<ToolboxStatus> {
+        if self.home.is_here() {
+            return self.host.status();
+        }
+        let mut toolboxes = self.toolboxes.clone();
+        for toolbox in &mut toolboxes {
+            toolbox.state = ToolBoxState::Closed;
+        }
+        toolboxes
+    }
+
     /// How it is shown.
     pub(crate) fn shown(&self) -> String {
+        let toolboxes: Vec<&str> = self.toolboxes.iter().map(|it| &*it.toolbox).collect();
+        let toolboxes = toolboxes.join(", ");
         if self.is_closed() {
-            return format!("<toolspan.Host {} (closed)>", self.toolboxes.join(", "));
+            return format!("<toolspan.Host {toolboxes} (closed)>");
         }
         let tools = match self.host.snapshot().tools().len() {
             1 => "1 tool".to_owned(),
             many => format!("{many} tools"),
         };
-        format!("<toolspan.Host {}: {tools}>", self.toolboxes.join(", "))
+        format!("<toolspan.Host {toolboxes}: {tools}>")
     }
 
     fn warn_unclosed(&self) {
