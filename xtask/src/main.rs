@@ -4,6 +4,7 @@ mod bench;
 mod docs;
 mod failure;
 mod process;
+mod python;
 mod setup;
 mod talk;
 mod test;
@@ -20,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask <task>
 
   setup   install the real servers and tools that the tests need into .tools/
   test    setup, then every check and every test: what continuous integration runs
+  py      build the Python wheel, install it into .tools/ and run its tests
   tidy    the house rules: crate arrows, forgotten files, sleeps in tests, dead links
   bench   the table of benchmarks, built for release; a part of it with --rows=P1,P3
   docs    build the book in docs/";
@@ -29,6 +31,7 @@ const USAGE: &str = "usage: cargo xtask <task>
 enum Task {
     Setup,
     Test,
+    Py,
     Tidy,
     Bench,
     Docs,
@@ -44,6 +47,7 @@ impl Task {
             [name] => match name.as_str() {
                 "setup" => Some(Self::Setup),
                 "test" => Some(Self::Test),
+                "py" => Some(Self::Py),
                 "tidy" => Some(Self::Tidy),
                 "docs" => Some(Self::Docs),
                 "help" | "--help" | "-h" => Some(Self::Help),
@@ -58,6 +62,7 @@ impl Task {
         match self {
             Self::Setup => setup::run(&workspace),
             Self::Test => test::run(&workspace),
+            Self::Py => python::run(&workspace),
             Self::Tidy => tidy::run(&workspace),
             Self::Bench => bench::run(&workspace, options),
             Self::Docs => docs::run(&workspace),
@@ -104,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_usage_names_every_task() {
-        for name in ["setup", "test", "tidy", "bench", "docs"] {
+        for name in ["setup", "test", "py", "tidy", "bench", "docs"] {
             assert!(parse(&[name]).is_some(), "{name} is no task");
             assert!(
                 super::USAGE.contains(&format!("\n  {name} ")),

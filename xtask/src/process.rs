@@ -50,6 +50,18 @@ impl Run {
         self
     }
 
+    /// Gives it a variable on top of those of this process.
+    pub(crate) fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Keeps a variable of this process from it.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
     /// Runs it on the terminal: what it says is seen as it says it.
     pub(crate) fn seen(mut self) -> Result<(), Failure> {
         let status = self

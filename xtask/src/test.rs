@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::failure::Failure;
 use crate::process::Run;
 use crate::workspace::Workspace;
-use crate::{setup, talk, tidy};
+use crate::{python, setup, talk, tidy};
 
 /// A named check.
 struct Step {
@@ -18,7 +18,7 @@ struct Step {
     run: fn(&Workspace) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 12] = [
     Step {
         name: "setup",
         run: setup::run,
@@ -57,6 +57,11 @@ const STEPS: [Step; 10] = [
             )
         },
     },
+    // Packs what was just built.
+    Step {
+        name: "wheel",
+        run: python::wheel,
+    },
     Step {
         name: "documented examples",
         run: |workspace| cargo(workspace, &["test", "--doc", "--workspace", "--locked"]),
@@ -64,6 +69,10 @@ const STEPS: [Step; 10] = [
     Step {
         name: "models",
         run: models,
+    },
+    Step {
+        name: "Python tests",
+        run: python::test,
     },
     Step {
         name: "tests",
