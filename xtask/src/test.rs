@@ -25,7 +25,10 @@ const STEPS: [Step; 12] = [
     },
     Step {
         name: "format",
-        run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]),
+        run: |workspace| {
+            cargo(workspace, &["fmt", "--all", "--check"])?;
+            dev_tool(workspace, "ruff", &["format", "--quiet", "--diff"])
+        },
     },
     Step {
         name: "tidy",
@@ -42,6 +45,7 @@ const STEPS: [Step; 12] = [
     Step {
         name: "lints",
         run: |workspace| {
+            dev_tool(workspace, "ruff", &["check", "--quiet"])?;
             let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--"];
             cargo(workspace, &[&lints[..], &["-D", "warnings"]].concat())
         },

@@ -10,6 +10,7 @@ mod first_line;
 mod forgotten;
 mod guard_only;
 mod links;
+mod python;
 mod sdk;
 mod source;
 mod waiting;
@@ -47,6 +48,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
     findings.extend(first_line::check(&sources));
     findings.extend(forgotten::check(&sources));
     findings.extend(guard_only::check(&sources));
+    findings.extend(python::check(&python::files(workspace)?));
     findings.extend(sdk::check(&sources));
     findings.extend(waiting::check(&sources));
     let page = read(&workspace.path(architecture::PAGE))?;
