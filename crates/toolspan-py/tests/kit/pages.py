@@ -73,20 +73,18 @@ def programs(page: str, *, ovos: bool) -> list[Block]:
     return [block for block in python if block.needs_ovos == ovos]
 
 
-def _objects() -> list[dict[str, Any]]:
-    """The JSON of the package's page."""
-    return [json.loads(block.text) for block in blocks(PACKAGE_PAGE) if block.language == "json"]
-
-
 def personas() -> list[dict[str, Any]]:
-    """The personas of the package's page."""
-    return [given for given in _objects() if "toolboxes" in given]
+    """The personas of all pages: those of the package's first."""
+    found = [block for page in pages() for block in blocks(page) if block.language == "json"]
+    return [json.loads(block.text) for block in found if '"toolboxes"' in block.text]
 
 
 def config() -> dict[str, Any]:
     """The config that the package's page tells its reader to save."""
-    (given,) = [given for given in _objects() if "toolboxes" not in given]
-    return given
+    found = [block for block in blocks(PACKAGE_PAGE) if block.language == "json"]
+    (given,) = [json.loads(block.text) for block in found if '"toolboxes"' not in block.text]
+    made: dict[str, Any] = given
+    return made
 
 
 def put_published(folder: Path) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Do the personas and the program for OVOS on the package's page work, and the example?"""
+"""Do the personas of the pages, their program for OVOS and the example work?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESSES = {
     "http://localhost:8080/sse": "fastmcp-sse",
 }
 
-#: For each persona of the page, in order: the tools to call, their arguments, what they answer.
+#: For each persona of the pages, in order: the tools to call, their arguments, what they answer.
 CALLS: list[list[tuple[str, dict[str, Any], str]]] = [
     [("get_current_time", {"timezone": "Asia/Tokyo"}, "Asia/Tokyo")],
     # The server says the token back; what is a credential of the config is shown to nobody.
@@ -37,6 +37,7 @@ CALLS: list[list[tuple[str, dict[str, Any], str]]] = [
         ("time__get_current_time", {"timezone": "Asia/Tokyo"}, "Asia/Tokyo"),
         ("everything__get-sum", {"a": 2, "b": 40}, "42"),
     ],
+    [("get_current_time", {"timezone": "Asia/Tokyo"}, "Asia/Tokyo")],
 ]
 
 
@@ -58,7 +59,7 @@ def with_servers(persona: dict[str, Any], census: Census, remote: Start) -> dict
 
 
 @pytest.mark.parametrize("number", range(len(CALLS)))
-def test_a_persona_of_the_page_gives_tools_that_answer(
+def test_a_persona_of_the_pages_gives_tools_that_answer(
     number: int, census: Census, remote: Start, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in put_published(census.folder).items():
@@ -75,7 +76,7 @@ def test_a_persona_of_the_page_gives_tools_that_answer(
         assert not seen.is_error and answer in seen.content
 
 
-def test_each_persona_of_the_page_is_called() -> None:
+def test_each_persona_of_the_pages_is_called() -> None:
     assert len(CALLS) == len(personas())
 
 
