@@ -213,8 +213,7 @@ def test_the_toolbox_of_a_config_looks_a_file_up_where_it_has_none(
     path = census.folder / "elsewhere.json"
     path.write_text(json.dumps({"mcpServers": {"found": plain()}}))
     monkeypatch.setenv("TOOLSPAN_CONFIG", str(path))
-    for nothing in None, {}:
-        box = make(nothing, ToolspanToolBox)
+    for box in make(None, ToolspanToolBox), make({}, ToolspanToolBox):
         assert "found__echo" in box.tools
 
 

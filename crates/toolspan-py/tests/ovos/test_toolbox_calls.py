@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from kit.servers import Remote
@@ -13,17 +13,19 @@ from toolboxes import Entry, Make
 from toolspan.ovos import AdapterToolOutput
 
 
-@pytest.mark.parametrize("name", ["everything", "fastmcp", "time", "memory"])
+@pytest.mark.parametrize(
+    ("name", "tool", "arguments", "expected"),
+    [
+        ("everything", "echo", {"message": "hello"}, "Echo: hello"),
+        ("fastmcp", "pet", {"animal": {"kind": "dog", "bark": 3}}, "dog 3"),
+        ("time", "get_current_time", {"timezone": "UTC"}, "UTC"),
+        ("memory", "read_graph", {}, "entities"),
+    ],
+)
 def test_a_real_server_over_stdio_is_listed_and_called(
-    name: str, launch: Entry, make: Make
+    name: str, tool: str, arguments: dict[str, Any], expected: str, launch: Entry, make: Make
 ) -> None:
     box = make({"transport": "stdio", **launch(name)})
-    tool, arguments, expected = {
-        "everything": ("echo", {"message": "hello"}, "Echo: hello"),
-        "fastmcp": ("pet", {"animal": {"kind": "dog", "bark": 3}}, "dog 3"),
-        "time": ("get_current_time", {"timezone": "UTC"}, "UTC"),
-        "memory": ("read_graph", {}, "entities"),
-    }[name]
     output = box.call_tool(tool, arguments)
     assert isinstance(output, AdapterToolOutput)
     assert not output.is_error
@@ -118,13 +120,14 @@ def test_arguments_may_be_a_model_of_the_tool(plain: Entry, make: Make) -> None:
     box = make(plain())
     tool = box.get_tool("echo")
     assert tool is not None
-    arguments = tool.argument_schema(text="hello")
+    arguments = tool.argument_schema.model_validate({"text": "hello"})
     assert box.call_tool("echo", arguments).content == "hello"
-    assert tool.tool_call(arguments).content == "hello"
+    output = tool.tool_call(arguments)
+    assert isinstance(output, AdapterToolOutput) and output.content == "hello"
     with pytest.raises(ValueError, match="called with model of type echo_args"):
         box.call_tool("count", arguments)
     with pytest.raises(RuntimeError, match="unexpected type"):
-        box.call_tool("echo", ["hello"])
+        box.call_tool("echo", cast("dict[str, Any]", ["hello"]))
 
 
 def test_bad_arguments_name_place_expectation_and_tool_and_are_not_sent(

@@ -26,6 +26,7 @@ class Script(ChatEngine):
         session_id: str = "default",
         lang: str | None = None,
         units: str | None = None,
+        tools: object = None,
     ) -> AgentMessage:
         self.heard.append(list(messages))
         return AgentMessage(role=MessageRole.ASSISTANT, content=self.lines.pop(0))

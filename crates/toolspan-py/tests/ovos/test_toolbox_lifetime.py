@@ -46,7 +46,7 @@ def test_a_closed_toolbox_says_so_and_starts_nothing(
         with pytest.raises(RuntimeError, match="closed"):
             box.call_tool(name, {"text": "hello"})
     with pytest.raises(RuntimeError, match="closed"):
-        tool.tool_call(tool.argument_schema(text="hello"))
+        tool.tool_call(tool.argument_schema.model_validate({"text": "hello"}))
     assert warned() == []
     assert box.discover_tools() == []
     assert "the toolbox is closed" in one_warning()
@@ -78,7 +78,7 @@ def test_a_toolbox_that_is_dropped_ends_its_child_without_a_collection(
         box = None
         wait_gone(pid)
         with pytest.raises(RuntimeError, match="closed"):
-            tool.tool_call(tool.argument_schema(text="hello"))
+            tool.tool_call(tool.argument_schema.model_validate({"text": "hello"}))
     finally:
         gc.enable()
     assert census.left() == []
@@ -200,7 +200,7 @@ else:
         print(error)
     tool = box.tools["echo"]
     try:
-        tool.tool_call(tool.argument_schema(text="hello"))
+        tool.tool_call(tool.argument_schema.model_validate({"text": "hello"}))
     except RuntimeError as error:
         print("forked" in str(error))
     print(box.discover_tools())

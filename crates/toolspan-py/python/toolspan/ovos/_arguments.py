@@ -6,7 +6,13 @@ from typing import Any, ClassVar
 
 from .._errors import ToolspanError
 from .._toolspan import Tool
-from ._plugin_manager import ConfigDict, PydanticCustomError, ToolArguments, model_validator
+from ._plugin_manager import (
+    ConfigDict,
+    PydanticCustomError,
+    ToolArguments,
+    create_model,
+    model_validator,
+)
 
 
 class ServerArguments(ToolArguments):
@@ -47,13 +53,10 @@ class ServerArguments(ToolArguments):
 def arguments_of(tool: Tool) -> type[ServerArguments]:
     """The class for a tool's arguments, called ``<tool>_args``."""
     name = f"{tool.original_name}_args".replace("\0", "_")
-    members = {
-        "__module__": __name__,
-        "__doc__": tool.description or None,
-        "__annotations__": {},
-        "_definition": tool,
-    }
-    return type(ServerArguments)(name, (ServerArguments,), members)
+    made = create_model(name, __base__=ServerArguments, __module__=__name__)
+    made.__doc__ = tool.description or None
+    made._definition = tool
+    return made
 
 
 def given_by(arguments: ToolArguments) -> dict[str, Any]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._errors import ToolspanError
-from ._plugin_manager import LOG, AgentTool, ToolArguments, ToolBox, ToolOutput
+from ._plugin_manager import AgentTool, ToolArguments, ToolBox, warn
 from ._reason import add, add_reason, reason_of
 from ._session import Session
 from ._tools import Tools
 
 if TYPE_CHECKING:
-    from ovos_bus_client import MessageBusClient
+    from ovos_bus_client.client.client import MessageBusClient
     from ovos_utils.fakebus import FakeBus
 
     from .._toolspan import Tool
+    from ._output import AdapterToolOutput
     from ._session import Config, Listing
 
 
@@ -49,7 +50,7 @@ class SessionToolBox(ToolBox):
         self._tools: dict[str, AgentTool] = {}
         self._made = Tools(self._session)
         self._relisting = Lock()
-        #: Why the last discovery found no tools, where it found none.
+        #: Why the last discovery found no tools, or not all; empty where it found all.
         self._absence = ""
         #: The warnings about the config that were logged.
         self._warned: set[str] = set()
@@ -90,9 +91,9 @@ class SessionToolBox(ToolBox):
             listing = self._live().discover()
         except Exception as error:
             self._absence = _blame(error)
-            LOG.warning(f"{self._title()} has no tools: {self._absence}")
+            warn(f"{self._title()} has no tools: {self._absence}")
             return []
-        self._absence = "; ".join(str(failure) for failure in listing.failures)
+        self._absence = _texts(listing)
         self._warn(listing)
         return self._made.of(listing.tools, self._own_name)
 
@@ -104,7 +105,7 @@ class SessionToolBox(ToolBox):
         # Without any tools there is nothing to find before a server is there.
         return (self._find(name) if tools else None) or super().get_tool(name) or self._find(name)
 
-    def call_tool(self, name: str, tool_kwargs: ToolArguments | dict[str, Any]) -> ToolOutput:
+    def call_tool(self, name: str, tool_kwargs: ToolArguments | dict[str, Any]) -> AdapterToolOutput:
         """Calls a tool and waits for its answer.
 
         ``ValueError`` for an unknown tool and for arguments that do not match its schema,
@@ -112,14 +113,14 @@ class SessionToolBox(ToolBox):
         """
         self._live().refuse_unusable()
         try:
-            output: ToolOutput = super().call_tool(name, tool_kwargs)
+            output = super().call_tool(name, tool_kwargs)
         except (ValueError, RuntimeError) as error:
             if error.__cause__ is not None:
                 add_reason(error)
             elif name not in self._tools:
                 add(error, self._why_unknown(name))
             raise
-        return output
+        return cast("AdapterToolOutput", output)
 
     @staticmethod
     def validate_input(tool: AgentTool, tool_kwargs: dict[str, Any]) -> ToolArguments:
@@ -152,15 +153,17 @@ class SessionToolBox(ToolBox):
         return self._session
 
     def _list_again(self, session: Session) -> None:
+        """Takes over what servers list now, unless that is less because one of them failed."""
         try:
             listing = session.discover()
         except Exception as error:
-            LOG.warning(f"{self._title()} keeps its tools: {_blame(error)}")
+            warn(f"{self._title()} keeps its tools: {_blame(error)}")
             return
-        self._warn(listing)
-        if not listing.failures:
-            tools = self._made.of(listing.tools, self._own_name)
-            self._tools = {tool.name: tool for tool in tools}
+        if (absence := _texts(listing)) not in ("", self._absence):
+            warn(f"{self._title()} keeps its tools: {absence}")
+            return
+        tools = self._made.of(listing.tools, self._own_name)
+        self._tools = {tool.name: tool for tool in tools}
 
     def _find(self, name: str) -> AgentTool | None:
         """The tool that any other form of its name means, such as ``server.tool``."""
@@ -191,10 +194,10 @@ class SessionToolBox(ToolBox):
         ]
         if odd:
             self._warned.update(odd)
-            LOG.warning(f"{self._title()} has an odd config: {'; '.join(odd)}")
-        if failures:
+            warn(f"{self._title()} has an odd config: {'; '.join(odd)}")
+        if self._absence:
             what = "lacks tools" if listing.tools else "has no tools"
-            LOG.warning(f"{self._title()} {what}: {'; '.join(map(str, failures))}")
+            warn(f"{self._title()} {what}: {self._absence}")
 
     def _title(self) -> str:
         return f"{type(self).__name__} '{self.toolbox_id}'"
@@ -204,3 +207,8 @@ def _blame(error: Exception) -> str:
     """What an error says, with the server it is about."""
     server = getattr(error, "toolbox", None)
     return f'server "{server}": {reason_of(error)}' if server else reason_of(error)
+
+
+def _texts(listing: Listing) -> str:
+    """Why a listing lacks tools."""
+    return "; ".join(map(str, listing.failures))

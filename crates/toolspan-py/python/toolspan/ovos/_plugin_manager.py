@@ -1,5 +1,7 @@
 """Which parts of OVOS do the toolboxes build upon?"""
 
+from collections.abc import Callable
+
 try:
     from ovos_plugin_manager.templates.agent_tools import (
         AgentTool,
@@ -8,7 +10,7 @@ try:
         ToolOutput,
     )
     from ovos_utils.log import LOG
-    from pydantic import ConfigDict, Field, ValidationError, model_validator
+    from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
     from pydantic_core import PydanticCustomError
 except ImportError as error:
     raise ImportError(
@@ -19,7 +21,6 @@ except ImportError as error:
     ) from error
 
 __all__ = [
-    "LOG",
     "AgentTool",
     "ConfigDict",
     "Field",
@@ -28,5 +29,10 @@ __all__ = [
     "ToolBox",
     "ToolOutput",
     "ValidationError",
+    "create_model",
     "model_validator",
+    "warn",
 ]
+
+#: Logs a warning as OVOS does.
+warn: Callable[[str], object] = LOG.warning
