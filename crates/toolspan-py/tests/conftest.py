@@ -12,39 +12,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from kit import servers
 from kit.processes import Census
-from kit.scripts import SCRIPT_LIMIT, Ended, Script
+from kit.scripts import SCRIPT_LIMIT, Ended, RunScript, Script, StartScript
 from kit.servers import Remote, RemoteFaults
 from kit.wait import Events
-
-
-class RunScript(Protocol):
-    """Runs a script to its end: see ``kit.scripts``."""
-
-    def __call__(
-        self,
-        source: Path | str,
-        *arguments: str,
-        flags: Sequence[str] = (),
-        variables: Mapping[str, str] | None = None,
-        limit: float = SCRIPT_LIMIT,
-    ) -> Ended: ...
-
-
-class StartScript(Protocol):
-    """Starts a script and returns at once: see ``kit.scripts``."""
-
-    def __call__(
-        self,
-        source: Path | str,
-        *arguments: str,
-        flags: Sequence[str] = (),
-        variables: Mapping[str, str] | None = None,
-    ) -> Script: ...
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""Which processes are there, who started them, and which are left of a test? Read from ``/proc``."""
+"""Which processes are there, who started them, and which are left of a test?"""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Census:
         return f"TMPDIR={self.folder}"
 
     def left(self) -> list[Process]:
-        """The processes that there are now and were not there before the test, zombies included."""
+        """The processes that were not there before the test, zombies included."""
         new = [
             process
             for process in descendants(os.getpid())

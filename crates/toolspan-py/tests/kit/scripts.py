@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from .processes import kill
 
@@ -108,7 +109,7 @@ class Script:
         self.process.send_signal(number)
 
     def wait(self, limit: float = SCRIPT_LIMIT) -> Ended:
-        """Waits until it has ended. After the limit it writes where it stood, and the test fails."""
+        """Waits until it has ended. After the limit it says where it stood, and the test fails."""
         end = time.monotonic() + limit
         ended = os.pidfd_open(self.pid)
         try:
@@ -156,3 +157,28 @@ class Script:
     def _said(self) -> str:
         output = self._unread.decode(errors="replace")
         return f"--- standard output\n{output}\n--- standard error\n{self.errors()}"
+
+
+class RunScript(Protocol):
+    """Runs a script to its end: the fixture ``run_script``."""
+
+    def __call__(
+        self,
+        source: Path | str,
+        *arguments: str,
+        flags: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+        limit: float = SCRIPT_LIMIT,
+    ) -> Ended: ...
+
+
+class StartScript(Protocol):
+    """Starts a script and returns at once: the fixture ``start_script``."""
+
+    def __call__(
+        self,
+        source: Path | str,
+        *arguments: str,
+        flags: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> Script: ...

@@ -142,7 +142,8 @@ class Remote:
         self.kill()
         for left in reversed(range(RESTARTS)):
             try:
-                return self._start()
+                self._start()
+                return
             except AssertionError:
                 self.kill()
                 if not left:
