@@ -4,9 +4,9 @@
 >>> with toolspan.connect("toolspan.json") as host:  # doctest: +SKIP
 ...     print(host.call("time__get_current_time", timezone="UTC").text)
 
-``connect`` gives a ``Host``, and so does ``aconnect`` in asynchronous code. Each method of a host that
-waits has a twin that is awaited, called the same with an ``a`` before it. Whatever is not an answer of a
-tool is raised as a ``ToolspanError``. The toolboxes for OVOS are in ``toolspan.ovos``.
+``connect`` gives a ``Host``, and so does ``aconnect`` in asynchronous code. Each method of a host
+that waits has a twin that is awaited, called the same with an ``a`` before it. Whatever is not an
+answer of a tool is raised as a ``ToolspanError``. The toolboxes for OVOS are in ``toolspan.ovos``.
 """
 
 from ._connect import aconnect, connect
