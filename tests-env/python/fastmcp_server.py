@@ -2,8 +2,8 @@
 
 Without arguments it serves over stdio; `--http PORT` and `--sse PORT` serve at `/mcp` and `/sse` of
 127.0.0.1, where port 0 is any free one. Cancellation is observable from outside: `slow` appends one
-line, `cancelled <label>`, to the file that the variable TOOLSPAN_CANCELLED_FILE names, as soon as the
-client withdraws the call.
+line, `cancelled <label>`, to the file that the variable TOOLSPAN_CANCELLED_FILE names, as soon as
+the client withdraws the call.
 """
 
 import argparse

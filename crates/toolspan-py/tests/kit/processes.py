@@ -121,9 +121,9 @@ def wait_gone(pid: int, limit: float = LEFT_LIMIT) -> None:
 class Census:
     """The processes of one test, however they came about.
 
-    Their mark is the folder for temporary files: each test has one of its own, and the variable that
-    names it is one of those that a server inherits. A process that gives its children an
-    environment without TMPDIR is found as a descendant alone.
+    Their mark is the folder for temporary files: each test has one of its own, and the variable
+    that names it is one of those that a server inherits. What was started with an environment
+    without TMPDIR is found as a descendant alone.
     """
 
     def __init__(self, folder: Path) -> None:
