@@ -77,7 +77,11 @@ class ToolspanError(Exception):
         if not self.hint:
             return self.message
         # A list of problems keeps its lines; a plain sentence stays one, as logs want it.
-        return f"{self.message}\n{self.hint}" if "\n" in self.message else f"{self.message} ({self.hint})"
+        return (
+            f"{self.message}\n{self.hint}"
+            if "\n" in self.message
+            else f"{self.message} ({self.hint})"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The members that the command line prints as JSON."""

@@ -136,7 +136,7 @@ class Record:
         (1.0, 1.0),
         (5e-324, 5e-324),
         ("", ""),
-        ("\0\x1f\"\\/é\u2028🦀", "\0\x1f\"\\/é\u2028🦀"),
+        ('\0\x1f"\\/é\u2028🦀', '\0\x1f"\\/é\u2028🦀'),
         ({"b": 1, "a": {}, "": []}, {"b": 1, "a": {}, "": []}),
         ((1, (2,)), [1, [2]]),
         (Point(1, 2), [1, 2]),
@@ -378,9 +378,7 @@ def test_what_a_value_raises_is_the_cause_of_the_refusal(there: Mirror) -> None:
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
-def test_what_is_no_exception_goes_its_own_way(
-    there: Mirror, raised: type[BaseException]
-) -> None:
+def test_what_is_no_exception_goes_its_own_way(there: Mirror, raised: type[BaseException]) -> None:
     with pytest.raises(raised):
         there.host.call("m__mirror", value=Model(raised()))
 

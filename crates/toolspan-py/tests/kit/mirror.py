@@ -31,11 +31,11 @@ class Mirror:
 
     def through(self, value: Any) -> Any:
         """What comes back of a value that goes to the server and back."""
-        return self.host.call("m__mirror", content=[], structuredContent={"it": value}).structured["it"]
+        return self.answer(structuredContent={"it": value}).structured["it"]
 
 
 @contextmanager
 def mirror(*tools: dict[str, Any], **config: Any) -> Iterator[Mirror]:
-    """A connected mirror with these tools beside its own; ``config`` is further keys of the config."""
+    """A connected mirror with these tools beside its own, and with further keys of the config."""
     with toolspan.connect({"mcpServers": {"m": entry(*tools)}, **config}) as host:
         yield Mirror(host)

@@ -1,8 +1,8 @@
 """What does a server look like that answers what it is told to?
 
 It speaks MCP over standard input and output with nothing but the standard library. Its tool
-``mirror`` answers its arguments as the whole result of the call, whatever they are. Its arguments,
-where there are any, are further tools, each the JSON that ``tools/list`` shows; they answer the same.
+``mirror`` answers its arguments as the whole result of the call, whatever they are. Each word of
+the command line is a further tool, as the JSON that ``tools/list`` shows; it answers the same.
 """
 
 from __future__ import annotations
