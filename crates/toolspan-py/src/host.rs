@@ -152,7 +152,9 @@ impl Host {
 
     /// How each toolbox is now, in the order of the config. Never waits.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let status = py.detach(|| self.opened.status());
+        // In a forked copy a thread that is not there may hold what the toolboxes hold.
+        wait::refuse_forked(py, &self.opened.home)?;
+        let status = py.detach(|| self.opened.host.status());
         let status: Vec<Value> = status.iter().map(|status| status.to_json()).collect();
         convert::to_python(py, &Value::Array(status))
     }

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
-use toolspan::ToolboxStatus;
 use toolspan::blocking::Home;
-use toolspan::toolbox::ToolBoxState;
 
 use crate::exit::{self, Place};
 use crate::listener::Log;
@@ -21,8 +19,8 @@ pub(crate) struct Opened {
     /// Set when a server says that its tools changed.
     pub(crate) changed: Arc<AtomicBool>,
     pub(crate) log: Option<Arc<Log>>,
-    /// Its toolboxes as they were when it was made.
-    toolboxes: Vec<ToolboxStatus>,
+    /// The keys of its toolboxes, in the order of the config, as they are shown.
+    toolboxes: String,
     /// Whether a program was given it, so that the program has to close it.
     given: AtomicBool,
     closed: AtomicBool,
@@ -39,8 +37,10 @@ pub(crate) struct Opening {
 
 impl Opened {
     pub(crate) fn new(host: toolspan::Host, opening: Opening) -> Self {
+        let status = host.status();
+        let keys: Vec<&str> = status.iter().map(|status| &*status.toolbox).collect();
         Self {
-            toolboxes: host.status(),
+            toolboxes: keys.join(", "),
             home: opening.home,
             warnings: opening.warnings,
             changed: opening.changed,
@@ -68,23 +68,9 @@ impl Opened {
         self.closed.load(Ordering::Acquire) || exit::is_ending()
     }
 
-    /// How each toolbox is now. In a forked copy of the process all are closed, which is told without
-    /// asking them: a thread that is not there may hold what they hold.
-    pub(crate) fn status(&self) -> Vec<ToolboxStatus> {
-        if self.home.is_here() {
-            return self.host.status();
-        }
-        let mut toolboxes = self.toolboxes.clone();
-        for toolbox in &mut toolboxes {
-            toolbox.state = ToolBoxState::Closed;
-        }
-        toolboxes
-    }
-
     /// How it is shown.
     pub(crate) fn shown(&self) -> String {
-        let toolboxes: Vec<&str> = self.toolboxes.iter().map(|it| &*it.toolbox).collect();
-        let toolboxes = toolboxes.join(", ");
+        let toolboxes = &self.toolboxes;
         if self.is_closed() {
             return format!("<toolspan.Host {toolboxes} (closed)>");
         }
