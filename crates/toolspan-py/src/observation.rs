@@ -1,5 +1,10 @@
 //! What is a caller given of a tool's answer?
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "pyo3 writes the functions that read the parameters of Python's"
+)]
+
 use std::sync::Arc;
 
 use pyo3::prelude::*;

@@ -47,8 +47,11 @@ impl Refused {
     }
 }
 
-/// A refusal on its way out of the value: the pointer grows from its end.
-pub(super) struct Refusal {
+/// A refusal on its way out of the value: the pointer grows from its end. It is boxed, for it goes
+/// through every level, and hardly ever comes about.
+pub(super) struct Refusal(Box<Parts>);
+
+struct Parts {
     /// The keys and positions on the way to the place, the innermost first.
     way: Vec<String>,
     /// Whether it is about the whole value, wherever the reader stood.
@@ -82,11 +85,11 @@ impl Refusal {
     }
 
     fn of_reason(reason: Reason) -> Self {
-        Self {
+        Self(Box::new(Parts {
             way: Vec::new(),
             is_about_whole: false,
             reason,
-        }
+        }))
     }
 
     /// What the value's own code raised while it was read. What is no `Exception`, such as
@@ -100,7 +103,7 @@ impl Refusal {
         let raised_type = name_of(&raised.get_type(py));
         let found = format!("{} that raised {raised_type}", kind_of(value));
         let mut refusal = Self::new("a value that can be read", found, "");
-        if let Reason::Fault { cause, .. } = &mut refusal.reason {
+        if let Reason::Fault { cause, .. } = &mut refusal.0.reason {
             *cause = Some(raised);
         }
         refusal
@@ -108,21 +111,17 @@ impl Refusal {
 
     pub(super) fn too_large(bytes: usize) -> Self {
         let expected = format!("at most {bytes} bytes of JSON (limits.arguments_bytes)");
-        Self {
-            is_about_whole: true,
-            ..Self::new(expected, "more", "send less, or raise the limit")
-        }
+        Self::new(expected, "more", "send less, or raise the limit").about_whole()
     }
 
     pub(super) fn too_many(values: usize) -> Self {
-        Self {
-            is_about_whole: true,
-            ..Self::new(
-                format!("at most {values} values"),
-                "more",
-                "send less at once",
-            )
-        }
+        let expected = format!("at most {values} values");
+        Self::new(expected, "more", "send less at once").about_whole()
+    }
+
+    fn about_whole(mut self) -> Self {
+        self.0.is_about_whole = true;
+        self
     }
 
     pub(super) fn too_deep(depth: usize) -> Self {
@@ -142,14 +141,14 @@ impl Refusal {
 
     /// Says that the place is below this key or position.
     pub(super) fn below(mut self, step: impl ToString) -> Self {
-        self.way.push(step.to_string());
+        self.0.way.push(step.to_string());
         self
     }
 
     /// The refusal as the door's: what is not JSON is `subject`, such as `the arguments`.
     pub(super) fn of(self, subject: &str) -> Refused {
-        let pointer = self.pointer();
-        match self.reason {
+        let pointer = self.0.pointer();
+        match self.0.reason {
             Reason::Raised(raised) => Refused::Raised(raised),
             Reason::Fault {
                 expected,
@@ -168,7 +167,9 @@ impl Refusal {
             }
         }
     }
+}
 
+impl Parts {
     /// The place as a JSON pointer (RFC 6901).
     fn pointer(&self) -> String {
         let mut pointer = String::new();
