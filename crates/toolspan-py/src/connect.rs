@@ -173,7 +173,11 @@ impl Config {
             return Ok(Self::LookedUp);
         }
         if config.is_instance_of::<PyDict>() || config.cast::<PyMapping>().is_ok() {
-            return Ok(Self::Value(convert::to_json(config)?));
+            let of_config =
+                |error: Error| error.with_kind(ErrorKind::Config).with_phase(Phase::Config);
+            let value = convert::to_json(config, "the config");
+            let value = value.map_err(|refused| refused.map(of_config).raised(py))?;
+            return Ok(Self::Value(value));
         }
         let is_path =
             config.is_instance_of::<PyString>() || config.hasattr(intern!(py, "__fspath__"))?;

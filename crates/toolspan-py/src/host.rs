@@ -398,7 +398,7 @@ impl Host {
     }
 
     fn json(&self, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-        let value_of = convert::to_json_within(value, self.limits());
+        let value_of = convert::to_json_within(value, "the call", self.limits());
         value_of.map_err(|refused| refused.raised(value.py()))
     }
 }

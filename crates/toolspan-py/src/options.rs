@@ -75,7 +75,8 @@ impl Options {
             }
         }
         if let Some(meta) = &given.meta {
-            let Value::Object(members) = convert::to_json(mapping(meta, "meta")?)? else {
+            let meta = convert::to_json(mapping(meta, "meta")?, "meta");
+            let Value::Object(members) = meta.map_err(|refused| refused.raised(py))? else {
                 return Err(PyTypeError::new_err(
                     "meta must be a mapping, such as a dict",
                 ));

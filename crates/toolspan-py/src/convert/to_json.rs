@@ -13,21 +13,26 @@ use toolspan::guard::limits::Limits;
 use super::bounds::Bounds;
 use super::refused::{Refusal, Refused, kind_of};
 
-/// A Python value as JSON, within the default limits.
+/// A Python value as JSON, within the default limits. `what` says in messages what it is, such as
+/// `the config`.
 ///
 /// Takes `None`, `bool`, `int`, `float`, `str`, `list`, `tuple`, `dict` and any `Mapping`, with their
 /// subclasses, and pydantic models. Keys are `str`; their order is kept.
 ///
 /// # Errors
 ///
-/// `InvalidArguments` that points to the first place that is no JSON.
-pub(crate) fn to_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    to_json_within(value, &Limits::default()).map_err(|refused| refused.raised(value.py()))
+/// `invalid_arguments` that points to the first place that is no JSON.
+pub(crate) fn to_json(value: &Bound<'_, PyAny>, what: &str) -> Result<Value, Refused> {
+    to_json_within(value, what, &Limits::default())
 }
 
 /// [`to_json`] within a host's limits.
-pub(crate) fn to_json_within(value: &Bound<'_, PyAny>, limits: &Limits) -> Result<Value, Refused> {
-    read(value, &mut Bounds::new(limits)).map_err(|refusal| refusal.of("the value"))
+pub(crate) fn to_json_within(
+    value: &Bound<'_, PyAny>,
+    what: &str,
+    limits: &Limits,
+) -> Result<Value, Refused> {
+    read(value, &mut Bounds::new(limits)).map_err(|refusal| refusal.of(what))
 }
 
 /// Reads a value. Recurses no deeper than the bounds let it nest.
