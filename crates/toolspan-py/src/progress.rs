@@ -33,7 +33,7 @@ impl Progress {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let number = |number: f64| number.to_string();
+        let number = |number: f64| format!("{number:?}");
         let total = self.0.total.map_or_else(|| "None".to_owned(), number);
         let message = match &self.0.message {
             Some(message) => crate::shown::text(py, message)?,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import re
 from typing import Any
@@ -121,3 +122,42 @@ def test_however_much_is_wrong_the_list_of_it_is_bounded() -> None:
     assert len(caught.value.violations) == 100
     assert len(str(caught.value)) < 20_000
     assert "and 900 more" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "pointer"),
+    [
+        ({"mcpServers": {"a": {"command": {1}}}}, "/mcpServers/a/command"),
+        ({"limits": {"tools": math.nan}}, "/limits/tools"),
+        ({"mcpServers": {5: {}}}, "/mcpServers"),
+    ],
+)
+def test_a_config_that_is_no_json_is_a_fault_of_the_config(config: Any, pointer: str) -> None:
+    with pytest.raises(toolspan.ConfigError, match=f"the config .*{pointer}: expected") as caught:
+        toolspan.connect(config)
+    assert (caught.value.kind, caught.value.phase) == ("config", "config")
+    assert caught.value.violations[0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind", "says"),
+    [
+        ("refuse", {"text": "not today"}, toolspan.RemoteError, {"code": -32000}),
+        ("exit", {"code": 3}, toolspan.ClosedError, {"stderr": "plain: told to exit\n"}),
+        ("nap", {"seconds": 60}, toolspan.Timeout, {"outcome": "unknown"}),
+    ],
+)
+def test_what_became_of_a_call_is_in_its_attributes(
+    plain: Any, tool: str, arguments: dict[str, Any], kind: type, says: dict[str, Any]
+) -> None:
+    with toolspan.connect({"mcpServers": {"p": plain()}}) as host:
+        with pytest.raises(kind) as caught:
+            host.with_options(timeout=5).call(f"p__{tool}", arguments)
+    error = caught.value
+    assert isinstance(error, toolspan.ToolspanError)
+    assert (error.toolbox, error.tool) == ("p", f"p__{tool}")
+    found = {key: getattr(error, key) for key in says}
+    assert {key: str(value).strip() for key, value in found.items()} == {
+        key: str(value).strip() for key, value in says.items()
+    }
+    assert error.message in str(error)
