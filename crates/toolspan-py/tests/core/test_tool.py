@@ -7,13 +7,13 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import toolspan
 from kit import servers
 from kit.mirror import Mirror, entry, mirror
+from kit.processes import Census
 
 SCHEMA = {
     "type": "object",
@@ -79,8 +79,8 @@ def test_a_tool_cannot_be_changed(weather: toolspan.Tool) -> None:
     assert weather.input_schema == SCHEMA and weather.annotations
 
 
-def test_a_tool_as_a_dict_is_what_the_command_line_prints(there: Mirror, census: Any) -> None:
-    config = Path(census.folder) / "toolspan.json"
+def test_a_tool_as_a_dict_is_what_the_command_line_prints(there: Mirror, census: Census) -> None:
+    config = census.folder / "toolspan.json"
     config.write_text(json.dumps({"mcpServers": {"m": entry(WEATHER, BARE, REJECTED)}}))
     program = servers.target() / "debug/toolspan"
     printed = subprocess.run(
@@ -180,7 +180,7 @@ def test_many_threads_may_check_at_once(weather: toolspan.Tool) -> None:
     assert not failures and not any(thread.is_alive() for thread in threads)
 
 
-def test_a_tool_that_is_kept_keeps_no_server(census: Any) -> None:
+def test_a_tool_that_is_kept_keeps_no_server(census: Census) -> None:
     host = toolspan.connect({"mcpServers": {"m": entry(WEATHER)}})
     tool = host.find("m__get_weather_")
     host.close()

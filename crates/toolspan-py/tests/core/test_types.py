@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import toolspan
+from kit.processes import Census
 from kit.servers import ROOT
 from toolspan import _toolspan
 
@@ -44,21 +45,21 @@ def strictly(*words: str | Path, folder: Path, sources: Path = PACKAGE.parent) -
     return checked("mypy", *options, *words, folder=folder, sources=sources)
 
 
-def test_the_stub_and_the_module_are_equal(tmp_path: Path) -> None:
-    said = checked("mypy.stubtest", "toolspan._toolspan", folder=tmp_path)
+def test_the_stub_and_the_module_are_equal(census: Census) -> None:
+    said = checked("mypy.stubtest", "toolspan._toolspan", folder=census.folder)
     assert "no issues found in 1 module" in said
 
 
-def test_a_program_that_uses_all_of_it_is_typed(tmp_path: Path) -> None:
-    said = strictly(TESTS / "typed/user_script.py", folder=tmp_path)
+def test_a_program_that_uses_all_of_it_is_typed(census: Census) -> None:
+    said = strictly(TESTS / "typed/user_script.py", folder=census.folder)
     assert "no issues found in 1 source file" in said
 
 
-def test_a_program_that_uses_it_wrongly_is_told_so(tmp_path: Path) -> None:
-    script = tmp_path / "misuse.py"
+def test_a_program_that_uses_it_wrongly_is_told_so(census: Census) -> None:
+    script = census.folder / "misuse.py"
     script.write_text(MISUSE)
     with pytest.raises(AssertionError) as caught:
-        strictly(script, folder=tmp_path)
+        strictly(script, folder=census.folder)
     told = {line.split(":")[1] for line in str(caught.value).splitlines() if "error:" in line}
     expected = {
         str(number) for number, line in enumerate(MISUSE.splitlines(), 1) if "# wrong" in line
@@ -93,20 +94,20 @@ async def awaited() -> None:
 """
 
 
-def test_the_package_itself_is_typed(tmp_path: Path) -> None:
+def test_the_package_itself_is_typed(census: Census) -> None:
     modules = ["toolspan", "toolspan._connect", "toolspan._errors", "toolspan._toolspan"]
     named = [word for name in modules for word in ("-m", name)]
-    said = strictly(*named, folder=tmp_path, sources=TESTS.parent / "python")
+    said = strictly(*named, folder=census.folder, sources=TESTS.parent / "python")
     assert "no issues found in 4 source files" in said
 
 
-def test_the_toolboxes_for_ovos_are_typed(tmp_path: Path) -> None:
+def test_the_toolboxes_for_ovos_are_typed(census: Census) -> None:
     # The types of the plugin manager come from its sources, in the environment that has it.
     python = ROOT / ".tools/python-ovos/bin/python"
     assert python.exists(), f"{python} is missing: run `cargo xtask setup`"
     there = ["--python-executable", str(python), "--follow-untyped-imports"]
     named = [*there, "-p", "toolspan.ovos"]
-    said = strictly(*named, folder=tmp_path, sources=TESTS.parent / "python")
+    said = strictly(*named, folder=census.folder, sources=TESTS.parent / "python")
     assert "no issues found" in said
 
 
