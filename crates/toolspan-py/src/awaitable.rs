@@ -256,6 +256,9 @@ impl Batch {
     /// Tells all futures, and then raises the first thing that a callback raised.
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         let news = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if exit::is_ending() {
+            return Ok(());
+        }
         let told = news.into_iter().map(|news| news.tell(py));
         told.fold(Ok(()), PyResult::and)
     }

@@ -27,7 +27,8 @@ use crate::{convert, error, exit, running_loop, wait};
 /// Connects a config and waits until each toolbox is ready or has failed.
 ///
 /// quiet is for code that has to be synchronous wherever it runs, such as a plugin of another
-/// program: no call of the host warns that a loop is running.
+/// program: no call of the host warns that a loop is running, and what was odd in the config is in
+/// its warnings alone.
 #[pyfunction]
 #[pyo3(signature = (config, on_log, quiet=false))]
 pub(crate) fn connect(
@@ -43,15 +44,18 @@ pub(crate) fn connect(
     let home = home(py)?;
     let on_log = on_log.map(callback).transpose()?;
     let opened = open(py, &home, config, on_log.as_ref())?;
-    let settled = wait::wait(py, &home, None, async {
+    wait::wait_for(py, &home, None, async {
         let settled = opened.host.settled().await;
         if settled.is_err() {
             opened.host.close().await;
         }
         settled
-    });
-    settled?.map_err(|failure| error::raised(py, failure))?;
-    given(py, Host::new(opened, quiet, on_log.map(Bound::unbind)))
+    })?;
+    given(
+        py,
+        Host::new(opened, quiet, on_log.map(Bound::unbind)),
+        quiet,
+    )
 }
 
 /// connect for asynchronous code; the future gives the host.
@@ -82,7 +86,7 @@ pub(crate) fn aconnect<'py>(
             settled.map(|()| opened)
         },
         convert: |py: Python<'_>, opened| {
-            let host = given(py, Host::new(opened, false, on_log))?;
+            let host = given(py, Host::new(opened, false, on_log), false)?;
             Ok(Bound::new(py, host)?.into_any().unbind())
         },
     };
@@ -132,9 +136,12 @@ fn open(
     started.map_err(|failure: Error| error::raised(py, failure))
 }
 
-/// Gives a program the host that was connected, and logs what was odd in its config.
-fn given(py: Python<'_>, host: Host) -> PyResult<Host> {
-    warn(py, &host.opened().warnings)?;
+/// Gives a program the host that was connected, and logs what was odd in its config unless the
+/// program is to do that.
+fn given(py: Python<'_>, host: Host, quiet: bool) -> PyResult<Host> {
+    if !quiet {
+        warn(py, &host.opened().warnings)?;
+    }
     host.opened().give();
     Ok(host)
 }

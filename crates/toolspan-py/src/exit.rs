@@ -10,9 +10,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use toolspan::blocking::Home;
 
-use crate::{awaitable, error};
+use crate::{awaitable, callback, error};
 
 /// How long the end waits, beyond the closing of the hosts, for threads to leave their calls and for
 /// callbacks to return. More than the slices in which a thread looks up.
@@ -26,7 +27,9 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 static OVER: AtomicBool = AtomicBool::new(false);
 /// Held for looking and changing only. Never touched in a forked copy of the process.
 static STATE: Mutex<State> = Mutex::new(State::new());
-/// Told when a thread leaves its last wait.
+/// What is raised once [`ENDING`] is set.
+static REFUSAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+/// Told when a thread leaves a wait.
 static LEFT: Condvar = Condvar::new();
 
 struct State {
@@ -63,7 +66,7 @@ impl Wait {
     ///
     /// `ClosedError` when the interpreter ends.
     pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
-        Self::try_begin().ok_or_else(|| error::closed(py))
+        Self::try_begin().ok_or_else(|| refusal(py))
     }
 
     /// Says that a thread of this module is going to ask for the interpreter's lock; `None` when the
@@ -122,8 +125,17 @@ fn is_here() -> bool {
 /// `ClosedError` when the interpreter ends.
 pub(crate) fn refuse_ending(py: Python<'_>) -> PyResult<()> {
     match is_ending() {
-        true => Err(error::closed(py)),
+        true => Err(refusal(py)),
         false => Ok(()),
+    }
+}
+
+/// What is raised when the interpreter ends. It was made before: a thread that runs Python code now
+/// could be stopped in it.
+pub(crate) fn refusal(py: Python<'_>) -> PyErr {
+    match REFUSAL.get(py) {
+        Some(refusal) => PyErr::from_value(refusal.bind(py).clone()),
+        None => error::closed(py),
     }
 }
 
@@ -145,12 +157,16 @@ pub(crate) fn stay_if_over() {
 /// when it ends. In a forked copy of the process it does nothing.
 #[pyfunction]
 pub(crate) fn end(py: Python<'_>) {
+    if is_here() {
+        let _ = REFUSAL.set(py, error::closed(py).into_value(py).into_any());
+    }
     ENDING.store(true, Ordering::Release);
     if !is_here() {
         return;
     }
+    py.detach(close_all);
+    callback::leave_all(py);
     py.detach(|| {
-        close_all();
         awaitable::end_all();
         wait_for_waits();
         OVER.store(true, Ordering::Release);

@@ -1,6 +1,7 @@
 //! The Python module `toolspan._toolspan`: converts and delegates, and decides nothing.
 
 mod awaitable;
+mod callback;
 mod connect;
 mod content;
 mod convert;

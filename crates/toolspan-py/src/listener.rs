@@ -9,7 +9,8 @@ use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use toolspan::Services;
 use toolspan::services::Event;
 
-use crate::exit::Wait;
+use crate::callback;
+use crate::exit::{self, Wait};
 use crate::log_message::LogMessage;
 use crate::queue::{Queue, Read};
 
@@ -100,8 +101,12 @@ impl Log {
                 return;
             };
             let message = LogMessage::new(message.toolbox, message.level, message.text);
-            if let Err(raised) = callback.call1((message,)) {
-                raised.write_unraisable(py, Some(&callback));
+            let told = Bound::new(py, message).and_then(|it| callback::call(&callback, (it,)));
+            match told {
+                Ok(()) => {}
+                Err(_) if exit::is_ending() => return,
+                // Nothing of the program runs on this thread that it could go on to.
+                Err(raised) => raised.write_unraisable(py, Some(&callback)),
             }
         }
     }

@@ -4,13 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use toolspan::Error;
 use toolspan::blocking::Home;
 
 use crate::progress::Progress;
-use crate::{error, exit};
+use crate::{callback, error, exit};
 
 /// How often a waiting thread looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
@@ -60,16 +59,8 @@ impl Told {
         let Some(progress) = self.latest.take() else {
             return Ok(());
         };
-        let callback = self.callback.bind(py);
-        let told = Bound::new(py, Progress::new(progress)).and_then(|news| callback.call1((news,)));
-        match told {
-            Ok(_) => Ok(()),
-            Err(raised) if raised.is_instance_of::<PyException>(py) => {
-                raised.write_unraisable(py, Some(callback));
-                Ok(())
-            }
-            Err(raised) => Err(raised),
-        }
+        let progress = Bound::new(py, Progress::new(progress))?;
+        callback::call(self.callback.bind(py), (progress,))
     }
 }
 
@@ -108,16 +99,19 @@ where
         exit::stay_if_over();
         ended
     });
-    drop(wait);
-    match ended {
-        Ok(ControlFlow::Continue(output)) => {
-            told.map_or(Ok(()), |told| told.tell(py))?;
-            Ok(output)
-        }
+    let output = match ended {
+        Ok(ControlFlow::Continue(output)) if exit::is_ending() => Ok(output),
         Ok(ControlFlow::Break(raised)) => Err(raised),
+        Err(_) if exit::is_ending() => Err(exit::refusal(py)),
+        Ok(ControlFlow::Continue(output)) => {
+            let told = told.map_or(Ok(()), |told| told.tell(py));
+            told.map(|()| output)
+        }
         Err(_) if !home.is_here() => Err(error::forked(py)),
         Err(error) => Err(error::raised(py, error)),
-    }
+    };
+    drop(wait);
+    output
 }
 
 /// As [`wait`], for what may fail.
@@ -135,7 +129,10 @@ where
     F: Future<Output = Result<T, Error>> + Send,
     T: Send,
 {
-    wait(py, home, told, future)?.map_err(|error| error::raised(py, error))
+    wait(py, home, told, future)?.map_err(|error| match exit::is_ending() {
+        true => exit::refusal(py),
+        false => error::raised(py, error),
+    })
 }
 
 fn look(told: Option<&Told>) -> ControlFlow<PyErr> {
