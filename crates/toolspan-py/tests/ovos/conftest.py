@@ -59,7 +59,7 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
 
 @pytest.fixture
 def one_warning(warned: Callable[[], list[str]]) -> Callable[[], str]:
-    """``one_warning()``: the only warning since the last look; fails where there are more or none."""
+    """``one_warning()``: the warning since the last look; fails where there are more, or none."""
 
     def take() -> str:
         (said,) = warned()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kit.processes import Census
 from kit.servers import Remote, closed_port
-from toolboxes import Entry, Make
+from toolboxes import Entry, Make, Run
 from toolspan.ovos import MCPToolBox, ToolspanToolBox
 
 #: A config, and what its only warning says beside the names of the toolbox and the server.
@@ -27,7 +27,10 @@ BAD: dict[str, tuple[Any, list[str]]] = {
     "stdio without a command": ({"transport": "stdio"}, ["command"]),
     "http without a url": ({"transport": "http"}, ["url"]),
     "sse without a url": ({"transport": "sse"}, ["url"]),
-    "stdio with a url alone": ({"transport": "stdio", "url": "http://localhost/mcp"}, ["a server with a URL"]),
+    "stdio with a url alone": (
+        {"transport": "stdio", "url": "http://localhost/mcp"},
+        ["a server with a URL"],
+    ),
     "command of the wrong type": ({"command": ["uvx", "x"]}, ["command"]),
     "args of the wrong type": ({"command": "uvx", "args": "mcp-server-time"}, ["args"]),
     "an argument of the wrong type": ({"command": "uvx", "args": [1]}, ["args"]),
@@ -46,6 +49,7 @@ BAD: dict[str, tuple[Any, list[str]]] = {
         {"command": "/no/such/program"},
         ["/no/such/program", "was not found"],
     ),
+    "no server": ({"mcpServers": {}}, ["the config has no server"]),
     "servers of the wrong type": ({"mcpServers": "uvx"}, ["mcpServers"]),
     "a variable that is not set": (
         {"command": "uvx", "args": ["${TOOLSPAN_NO_SUCH_VARIABLE}"]},
@@ -93,7 +97,7 @@ def test_the_warning_names_toolbox_and_server(
 def test_a_server_that_is_down_is_no_tools_and_one_warning_and_found_later(
     transport: str, make: Make, one_warning: Callable[[], str], remote: Callable[[str], Remote]
 ) -> None:
-    server = remote("fastmcp-http" if transport == "http" else "fastmcp-sse")
+    server = remote(f"everything-{transport}")
     url = server.url
     server.kill()
     box = make({"transport": transport, "url": url, "timeout": 20})
@@ -102,8 +106,8 @@ def test_a_server_that_is_down_is_no_tools_and_one_warning_and_found_later(
     assert said.startswith("MCPToolBox 'ovos-mcp-toolbox' ") and 'server "ovos-mcp-toolbox"' in said
     server.restart()
     box.refresh_tools()
-    assert "count" in box.tools
-    assert box.call_tool("count", {"to": 3}).content == "3"
+    assert "echo" in box.tools
+    assert box.call_tool("echo", {"message": "hello"}).content == "Echo: hello"
 
 
 def test_a_server_that_goes_away_takes_its_tools_along_until_it_is_back(
@@ -112,17 +116,36 @@ def test_a_server_that_goes_away_takes_its_tools_along_until_it_is_back(
     one_warning: Callable[[], str],
     remote: Callable[[str], Remote],
 ) -> None:
-    server = remote("fastmcp-http")
+    server = remote("everything-http")
     box = make({"transport": "http", "url": server.url, "timeout": 20})
-    assert "count" in box.tools
+    assert "echo" in box.tools
     server.kill()
-    with pytest.raises(RuntimeError, match="Tool execution failed for 'count'"):
-        box.call_tool("count", {"to": 3})
+    with pytest.raises(RuntimeError, match="Tool execution failed for 'echo'"):
+        box.call_tool("echo", {"message": "hello"})
     assert warned() == []
     assert box.discover_tools() == []
     assert 'server "ovos-mcp-toolbox"' in one_warning()
     server.restart()
-    assert box.call_tool("count", {"to": 3}).content == "3"
+    assert box.call_tool("echo", {"message": "hello"}).content == "Echo: hello"
+
+
+def test_a_tool_that_cannot_be_used_is_left_out_and_told_once(
+    faults: Entry, make: Make, one_warning: Callable[[], str], warned: Callable[[], list[str]]
+) -> None:
+    box = make(faults("bad_tool_in_list"))
+    assert len(box.tools) == 2
+    assert "is left out" in one_warning()
+    box.refresh_tools()
+    assert warned() == []
+
+
+def test_a_list_that_is_cut_by_a_limit_is_there_as_far_as_it_goes(
+    plain: Entry, make: Make, one_warning: Callable[[], str]
+) -> None:
+    box = make({**plain(), "limits": {"tools": 2}})
+    assert list(box.tools) == ["echo", "add"]
+    said = one_warning()
+    assert "lacks tools" in said and "limits.tools" in said
 
 
 def test_a_program_that_ends_at_once_is_told_with_its_last_words(
@@ -166,6 +189,18 @@ def test_what_the_reader_of_configs_warns_of_is_logged_once(
     box.refresh_tools()
     assert warned() == []
     assert box.call_tool("echo", {"text": "hello"}).content == "hello"
+
+
+def test_nothing_is_logged_past_the_log_of_ovos(plain: Entry, run_script: Run) -> None:
+    code = (
+        "import json, sys, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "from toolspan.ovos import MCPToolBox\n"
+        "MCPToolBox(config=json.loads(sys.argv[1])).close()\n"
+    )
+    ended = run_script(code, json.dumps({**plain(), "timeoutt": 3}))
+    assert ended.stderr == ""
+    assert ended.stdout.count("timeoutt") == len(ended.stdout.splitlines()) == 1
 
 
 def test_keys_of_the_other_transport_and_nulls_are_no_mistake(

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from kit.servers import Remote
 from servers.plain import BLOCKS, PIXEL
-from toolboxes import Entry, Make
+from toolboxes import Entry, Make, Run
 from toolspan.ovos import AdapterToolOutput
 
 
@@ -89,8 +89,6 @@ def test_an_output_has_every_block_as_the_server_sent_it(plain: Entry, make: Mak
     assert base64.b64decode(output.raw[1]["data"]) == base64.b64decode(PIXEL)
 
 
-
-
 def test_a_failure_that_a_tool_reports_is_an_output(plain: Entry, make: Make) -> None:
     output = make(plain()).call_tool("fail", {"text": "out of milk"})
     assert (output.content, output.is_error) == ("out of milk", True)
@@ -111,7 +109,9 @@ def test_the_text_for_a_model_is_bounded_and_the_blocks_are_not(plain: Entry, ma
 
 def test_an_unknown_tool_is_a_value_error_with_the_nearest_names(plain: Entry, make: Make) -> None:
     box = make(plain())
-    with pytest.raises(ValueError, match="Unknown tool 'ecko' for ToolBox 'ovos-mcp-toolbox'.*echo"):
+    with pytest.raises(
+        ValueError, match="Unknown tool 'ecko' for ToolBox 'ovos-mcp-toolbox'.*echo"
+    ):
         box.call_tool("ecko", {})
     assert box.get_tool("ecko") is None
 
@@ -138,9 +138,7 @@ def test_bad_arguments_name_place_expectation_and_tool_and_are_not_sent(
     with pytest.raises(ValueError) as raised:
         box.call_tool("add", {"a": 1, "b": 2, "options": {"unit": "mile", "tags": [1]}})
     said = str(raised.value)
-    assert said.startswith(
-        "Tool input validation failed for 'add' in ToolBox 'ovos-mcp-toolbox': "
-    )
+    assert said.startswith("Tool input validation failed for 'add' in ToolBox 'ovos-mcp-toolbox': ")
     for part in "/options/unit", "/options/tags/0", "expected a string, found the number 1":
         assert part in said
     assert len(events.lines()) == before
@@ -154,7 +152,7 @@ def test_a_refusal_of_the_protocol_is_a_runtime_error_with_its_words(
 
 
 def test_calls_work_inside_a_running_loop_without_a_word_about_it(
-    plain: Entry, run_script: Callable[..., Any]
+    plain: Entry, run_script: Run
 ) -> None:
     ended = run_script(IN_A_LOOP, *plain()["args"], flags=["-W", "error"])
     assert (ended.code, ended.stderr) == (0, "")

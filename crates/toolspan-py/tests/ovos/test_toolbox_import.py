@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-
-RunScript = Callable[..., Any]
+from toolboxes import Run
 
 #: Makes the import of a package fail, as where it is not installed.
 WITHOUT = """
@@ -24,7 +20,7 @@ sys.meta_path.insert(0, Nothing())
 
 @pytest.mark.parametrize("package", ["ovos_plugin_manager", "pydantic", "ovos_utils"])
 def test_where_something_is_missing_the_import_says_what_to_install(
-    package: str, run_script: RunScript
+    package: str, run_script: Run
 ) -> None:
     code = WITHOUT.format(package=package) + (
         "import toolspan\n"
@@ -41,7 +37,7 @@ def test_where_something_is_missing_the_import_says_what_to_install(
     assert ended.code == 0, ended.stderr
 
 
-def test_the_package_itself_imports_nothing_of_ovos(run_script: RunScript) -> None:
+def test_the_package_itself_imports_nothing_of_ovos(run_script: Run) -> None:
     ended = run_script(
         "import sys, toolspan\n"
         "print(sorted({name.split('.')[0] for name in sys.modules}"
@@ -50,7 +46,7 @@ def test_the_package_itself_imports_nothing_of_ovos(run_script: RunScript) -> No
     assert (ended.stdout, ended.stderr) == ("[]\n", "")
 
 
-def test_what_is_public_is_what_is_listed(run_script: RunScript) -> None:
+def test_what_is_public_is_what_is_listed(run_script: Run) -> None:
     ended = run_script(
         "import warnings\n"
         "warnings.simplefilter('ignore')\n"

@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 from kit.processes import Census, alive, wait_gone
 from kit.wait import Events
-from toolboxes import Entry, Make
+from toolboxes import Entry, Make, Run
 from toolspan.ovos import MCPToolBox
-
-RunScript = Callable[..., Any]
 
 
 def test_close_ends_the_child_and_may_come_again(plain: Entry, make: Make) -> None:
@@ -56,9 +54,7 @@ def test_a_closed_toolbox_says_so_and_starts_nothing(
     assert len([line for line in events.lines() if line.startswith("started")]) == 1
 
 
-def test_close_is_bounded_for_a_server_that_does_not_want_to_end(
-    faults: Entry, make: Make
-) -> None:
+def test_close_is_bounded_for_a_server_that_does_not_want_to_end(faults: Entry, make: Make) -> None:
     box = make({**faults("ignore_eof_and_term"), "timeouts": {"close": 1}})
     assert "echo" in box.tools
     began = time.monotonic()
@@ -170,7 +166,7 @@ ENDINGS = {
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_child_is_left_and_nothing_is_printed_after(
-    ending: str, plain: Entry, run_script: RunScript, census: Census
+    ending: str, plain: Entry, run_script: Run, census: Census
 ) -> None:
     code, expected = ENDINGS[ending]
     ended = run_script(BEGIN + code, json.dumps(plain()))
@@ -211,7 +207,7 @@ else:
 
 
 def test_a_forked_process_is_told_so_at_once_and_the_parent_goes_on(
-    plain: Entry, run_script: RunScript
+    plain: Entry, run_script: Run
 ) -> None:
     ended = run_script(BEGIN + FORKS, json.dumps(plain()), limit=30)
     pid, said, direct, warning, tools, quick, code, same = ended.stdout.splitlines()

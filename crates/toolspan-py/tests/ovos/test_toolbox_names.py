@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from toolboxes import Entry, Make
 from toolspan.ovos import ToolspanToolBox
@@ -66,9 +64,3 @@ def test_an_unknown_name_lists_again_and_finds_what_came_later(plain: Entry, mak
     box.call_tool("grow", {"name": "later"})
     assert "later" not in box.tools
     assert box.call_tool("later", {}).content == "later"
-
-
-def test_a_server_s_limits_and_the_rest_of_its_keys_hold(plain: Entry, make: Make) -> None:
-    config: dict[str, Any] = {**plain(), "inherit_env": "none", "limits": {"tools": 2}}
-    box = make(config)
-    assert len(box.tools) <= 2

@@ -1,4 +1,4 @@
-"""Does a toolbox answer on the topic that all toolboxes share, from version 3 of the plugin manager on?"""
+"""Does a toolbox answer on the topic of all toolboxes, which OPM has from version 3 on?"""
 
 from __future__ import annotations
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
 from importlib.metadata import entry_points
-from typing import Any
 
 from ovos_plugin_manager.persona import find_toolbox_plugins
 from ovos_plugin_manager.templates.agent_tools import AgentTool, ToolArguments, ToolBox, ToolOutput
 from ovos_utils.fakebus import FakeBus
 from servers.plain import NESTED
-from toolboxes import NEXT, Entry, Make, ask, call_over
+from toolboxes import NEXT, Entry, Make, Run, ask, call_over
 from toolspan.ovos import AdapterToolOutput, MCPToolBox, ToolspanToolBox
-
 
 
 def test_the_package_names_its_toolboxes_in_the_group_of_ovos() -> None:
@@ -118,7 +115,7 @@ for more in {}, {"toolbox_id": "kitchen"}:
 
 
 def test_a_plugin_manager_with_the_other_form_of_the_constructor_makes_a_toolbox(
-    plain: Entry, run_script: Callable[..., Any]
+    plain: Entry, run_script: Run
 ) -> None:
     ended = run_script(OTHER_FORM, json.dumps(plain()))
     assert ended.stdout.splitlines() == ["ovos-mcp-toolbox soup", "kitchen soup"], ended.stderr

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kit.processes import alive, descendants, kill, wait_gone
+from kit.processes import alive, kill, wait_gone
 from kit.servers import Remote
 from kit.wait import Events
 from ovos_utils.fakebus import FakeBus
 from servers.plain import NESTED
-from toolboxes import Box, Entry, Make, ask
+from toolboxes import Box, Entry, Make, Run, ask
 
 
 def pid_of(box: Box) -> int:
@@ -31,9 +30,7 @@ def test_fault_01_streamable_http_connects_to_the_server_that_failed(
     assert box.call_tool("echo", {"text": "hello"}).content == "hello"
 
 
-def test_fault_02_close_is_quiet_and_may_come_twice(
-    plain: Entry, run_script: Callable[..., Any]
-) -> None:
+def test_fault_02_close_is_quiet_and_may_come_twice(plain: Entry, run_script: Run) -> None:
     ended = run_script(CLOSES, json.dumps(plain()), flags=["-W", "error", "-X", "dev"])
     assert (ended.code, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == ["listed", "closed", "closed", "deleted"]
@@ -76,9 +73,7 @@ def test_fault_03_each_refresh_stays_on_the_same_child_and_its_state(
 
     assert box.call_tool("count", {}).content == "2"
     assert pid_of(box) == pid
-    assert events.count(f"started {pid}") == len(events.lines()) - len(
-        [line for line in events.lines() if not line.startswith("started")]
-    )
+    assert [line for line in events.lines() if "started" in line] == [f"started {pid}"]
     # What was made of a tool is kept, too.
     assert {name: id(tool) for name, tool in box.tools.items()} == {
         name: id(tool) for name, tool in kept.items()
@@ -122,7 +117,8 @@ def test_fault_06_a_null_that_was_given_is_sent(plain: Entry, make: Make) -> Non
     assert box.call_tool("null", {}).content == "missing"
     tool = box.get_tool("null")
     assert tool is not None
-    assert box.call_tool("null", tool.argument_schema.model_validate({"value": None})).content == "null"
+    arguments = tool.argument_schema.model_validate({"value": None})
+    assert box.call_tool("null", arguments).content == "null"
 
 
 def test_fault_07_nested_schemas_reach_the_model_whole(plain: Entry, make: Make) -> None:
@@ -136,9 +132,7 @@ def test_fault_07_nested_schemas_reach_the_model_whole(plain: Entry, make: Make)
     }
 
 
-def test_fault_08_every_page_of_the_list_is_read(
-    plain: Entry, make: Make, events: Events
-) -> None:
+def test_fault_08_every_page_of_the_list_is_read(plain: Entry, make: Make, events: Events) -> None:
     box = make(plain("--page", "3", "--more", "20", "--events", str(events.path)))
     assert [name for name in box.tools if name.startswith("more_")] == [
         f"more_{number}" for number in range(20)
@@ -162,15 +156,12 @@ def test_fault_09_a_changed_list_is_listed_again_at_the_next_look(
     assert events.count("tools/list") == listed + 1
 
 
-def test_fault_10_odd_names_of_tools_and_arguments_work(
-    plain: Entry, make: Make
-) -> None:
+def test_fault_10_odd_names_of_tools_and_arguments_work(plain: Entry, make: Make) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         box = make(plain("--odd-names"))
         given: dict[str, Any] = dict.fromkeys(["model_config", "schema", "_x", "self", "args"], "x")
         assert json.loads(box.call_tool("reserved", given).content) == given
-        assert "value" not in given
         odd = {"class": "y", "with space": "z"}
         assert json.loads(box.call_tool("class", odd).content) == odd
         more = {"from": "a", "a-b": "b", "1st": "c"}
@@ -180,15 +171,3 @@ def test_fault_10_odd_names_of_tools_and_arguments_work(
         }
         tools = box.tools
         assert tools["get.weather"].argument_schema.__name__ == "get.weather_args"
-
-
-def test_a_toolbox_has_one_child_and_no_more(plain: Entry, make: Make) -> None:
-    box = make(plain())
-    for _ in range(3):
-        box.refresh_tools()
-    ours = [
-        process.pid
-        for process in descendants(os.getpid())
-        if "plain.py" in process.command and process.pid == pid_of(box)
-    ]
-    assert len(ours) == 1

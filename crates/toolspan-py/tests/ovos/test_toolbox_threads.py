@@ -88,5 +88,3 @@ def _nap(box: Box) -> None:
     except RuntimeError:
         return
     raise AssertionError("it came to an answer")
-
-

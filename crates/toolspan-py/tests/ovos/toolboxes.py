@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, Protocol
 
+from kit.scripts import Ended
 from ovos_bus_client import Message
 from ovos_utils.fakebus import FakeBus
 from toolspan.ovos import MCPToolBox, ToolspanToolBox
@@ -15,6 +16,9 @@ NEXT = int(version("ovos-plugin-manager").split(".")[0]) >= 3
 
 #: Makes the entry of a server.
 Entry = Callable[..., dict[str, Any]]
+
+#: Runs a program to its end.
+Run = Callable[..., Ended]
 
 #: Either toolbox.
 Box = MCPToolBox | ToolspanToolBox

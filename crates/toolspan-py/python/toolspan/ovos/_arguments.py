@@ -1,4 +1,4 @@
-"""How do a tool's arguments become a pydantic model that checks them as the server's schema says?"""
+"""How do a tool's arguments become a pydantic model that checks them by the server's schema?"""
 
 from __future__ import annotations
 

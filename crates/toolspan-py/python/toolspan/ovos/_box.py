@@ -52,7 +52,7 @@ class SessionToolBox(ToolBox):
         self._relisting = Lock()
         #: Why the last discovery found no tools, or not all; empty where it found all.
         self._absence = ""
-        #: The warnings about the config that were logged.
+        #: What was logged and is not to be logged again.
         self._warned: set[str] = set()
         super().__init__(toolbox_id=self.toolbox_id, config=config, bus=bus)
 
@@ -105,7 +105,9 @@ class SessionToolBox(ToolBox):
         # Without any tools there is nothing to find before a server is there.
         return (self._find(name) if tools else None) or super().get_tool(name) or self._find(name)
 
-    def call_tool(self, name: str, tool_kwargs: ToolArguments | dict[str, Any]) -> AdapterToolOutput:
+    def call_tool(
+        self, name: str, tool_kwargs: ToolArguments | dict[str, Any]
+    ) -> AdapterToolOutput:
         """Calls a tool and waits for its answer.
 
         ``ValueError`` for an unknown tool and for arguments that do not match its schema,
@@ -183,18 +185,17 @@ class SessionToolBox(ToolBox):
             return str(error)
 
     def _warn(self, listing: Listing) -> None:
-        """Logs what is wrong: with the config once, with servers at each discovery."""
-        failures = listing.failures
+        """Logs what is wrong: with servers at each discovery, all else once."""
         odd = [
-            warning
-            for warning in listing.warnings
-            if warning not in self._warned
+            oddity
+            for oddity in listing.oddities
+            if oddity not in self._warned
             # Why an entry cannot be used is among the failures, too.
-            and not any(failure.message in warning for failure in failures)
+            and not any(failure.message in oddity for failure in listing.failures)
         ]
         if odd:
             self._warned.update(odd)
-            warn(f"{self._title()} has an odd config: {'; '.join(odd)}")
+            warn(f"{self._title()}: {'; '.join(odd)}")
         if self._absence:
             what = "lacks tools" if listing.tools else "has no tools"
             warn(f"{self._title()} {what}: {self._absence}")

@@ -9,14 +9,13 @@ from ._plugin_manager import Field, ToolOutput
 
 
 class AdapterToolOutput(ToolOutput):
-    """What a tool answered.
+    """What a tool answered."""
 
-    As text (``str``) it shows what a model should read: agent loops put that into their prompts.
-    """
+    # Without `repr`: agent loops put `str(output)` into their prompts, and `content` says it all.
 
     content: str = Field(
         default="",
-        description="The answer as text, within the limit output_chars.",
+        description="The answer as text.",
     )
     is_error: bool = Field(
         default=False,

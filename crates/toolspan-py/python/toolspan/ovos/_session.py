@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._errors import ClosedError, ToolNotFound
+from .._errors import ClosedError, ConfigError, ToolNotFound
 from .._toolspan import connect
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class Listing(NamedTuple):
 
     tools: list[Tool]
     failures: list[Failure]
-    #: What the reader of the config warned of.
-    warnings: list[str]
+    #: What else is worth a word: odd keys of the config, tools that cannot be used.
+    oddities: list[str]
 
 
 class Session:
@@ -109,7 +109,7 @@ class Session:
         return host.call(name, arguments)
 
     def close(self) -> None:
-        """Ends the servers and waits for that, within ``timeouts.close``; a second one does nothing."""
+        """Ends the servers and waits for that, within ``timeouts.close``. May come again."""
         self._closed = True
         host, self._host = self._host, None
         if host is not None and self._process == os.getpid():
@@ -119,15 +119,21 @@ class Session:
 def _listing(host: Host) -> Listing:
     absent: set[str] = set()
     failures: list[Failure] = []
-    for status in host.status():
+    oddities = host.warnings
+    statuses = host.status()
+    if not statuses:
+        raise ConfigError("the config has no server", hint="add one to mcpServers")
+    for status in statuses:
         server, error = status["toolbox"], status["error"]
-        if error is None:
-            continue
-        failures.append(Failure(server, error["message"], error["hint"]))
-        if status["state"] != "degraded" or not _has_answered(error):
-            absent.add(server)
+        for broken in status["broken"]:
+            reason = broken["reason"]
+            oddities.append(f'server "{server}": its tool "{broken["name"]}" is left out: {reason}')
+        if error is not None:
+            failures.append(Failure(server, error["message"], error["hint"]))
+            if status["state"] != "degraded" or not _has_answered(error):
+                absent.add(server)
     tools = [tool for tool in host.tools if tool.toolbox not in absent]
-    return Listing(tools, failures, host.warnings)
+    return Listing(tools, failures, oddities)
 
 
 def _has_answered(error: Mapping[str, Any]) -> bool:

@@ -53,7 +53,7 @@ class Tools:
         known = self._made.get(tool.name)
         if known is None or known.agent_tool.name != name:
             return None
-        return known if known.tool.to_dict() == tool.to_dict() else None
+        return known if _says(known.tool) == _says(tool) else None
 
     def _make(self, name: str, tool: Tool) -> AgentTool:
         return AgentTool(
@@ -64,6 +64,11 @@ class Tools:
             # The session and not the toolbox: that one goes when its user drops it.
             tool_call=partial(_call, self._session, tool.name),
         )
+
+
+def _says(tool: Tool) -> tuple[object, ...]:
+    """What is made into a tool of OVOS."""
+    return tool.original_name, tool.description, tool.input_schema
 
 
 def _call(session: Session, name: str, arguments: ToolArguments) -> AdapterToolOutput:
