@@ -1,0 +1,426 @@
+"""How can an interpreter end while a host is there? A function each; the command line names one.
+
+``endings.py FOLDER ENDING [OPTION...]``: the options are those of the stage server.
+"""
+
+import asyncio
+import atexit
+import gc
+import os
+import signal
+import sys
+import threading
+import types
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from kit.stage import LIMIT, Stage
+
+FOLDER, ENDING, *OPTIONS = sys.argv[1:]
+STAGE = Stage(FOLDER)
+#: What an ending keeps until the interpreter is taken apart.
+KEPT = []
+
+
+def say_before_or_after():
+    """Registered before the import of the package, so it runs when all hosts are closed."""
+    if ENDING == "atexit_registered_first":
+        try:
+            KEPT[0].call("stage__echo", text="late")
+        except toolspan.ClosedError:
+            print("closed", flush=True)
+
+
+atexit.register(say_before_or_after)
+
+import toolspan  # noqa: E402
+
+
+def ready():
+    """Says that the state is reached, and waits for the word to go on."""
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+
+def config():
+    # Less than a stubborn server lives: its close takes all the time it is given.
+    return STAGE.config(*OPTIONS, timeouts={"close": 2})
+
+
+def connect(**options):
+    """A host that stays open until the end of the interpreter."""
+    host = toolspan.connect(config(), **options)
+    assert host.call("stage__echo", text="a").text == "a"
+    KEPT.append(host)
+    return host
+
+
+def in_a_thread(work, *arguments, daemon=True):
+    thread = threading.Thread(target=work, args=arguments, daemon=daemon)
+    thread.start()
+    return thread
+
+
+def call_held(host):
+    try:
+        host.call("stage__hold")
+    except toolspan.ToolspanError:
+        # The host was closed: the thread may live to see it.
+        pass
+
+
+def left_open():
+    connect()
+    ready()
+
+
+def closed():
+    host = connect()
+    host.close()
+    host.close()
+    ready()
+
+
+def with_block():
+    with connect():
+        ready()
+
+
+def system_exit():
+    connect()
+    ready()
+    sys.exit(3)
+
+
+def system_exit_in_a_thread():
+    connect()
+    in_a_thread(sys.exit, 4).join()
+    ready()
+
+
+def unhandled_exception():
+    connect()
+    ready()
+    raise RuntimeError("the end")
+
+
+def unhandled_exception_in_a_with_block():
+    with connect():
+        ready()
+        raise RuntimeError("the end")
+
+
+def exception_in_a_callback():
+    def fail(progress):
+        raise ValueError("in a callback")
+
+    host = connect().with_options(on_progress=fail)
+    assert host.call("stage__echo", text="a", progress=1).text == "a"
+    ready()
+
+
+def system_exit_in_a_callback():
+    def leave(progress):
+        sys.exit(5)
+
+    host = connect().with_options(on_progress=leave)
+    ready()
+    host.call("stage__hold", progress=1)
+
+
+def idle():
+    """For the signals that end a process."""
+    connect()
+    print("ready", flush=True)
+    signal.pause()
+
+
+def in_a_call():
+    host = connect()
+    in_a_thread(say_when_called)
+    host.call("stage__hold")
+
+
+def say_when_called():
+    STAGE.until("call", tool="hold")
+    print("ready", flush=True)
+
+
+def os_exit():
+    connect()
+    ready()
+    os._exit(7)
+
+
+def execute():
+    connect()
+    ready()
+    os.execv(sys.executable, [sys.executable, "-c", "print('another program')"])
+
+
+def forked():
+    host = connect()
+    ready()
+    child = os.fork()
+    if child == 0:
+        return
+    _, status = os.waitpid(child, 0)
+    assert host.call("stage__echo", text="b").text == "b"
+    sys.exit(os.waitstatus_to_exitcode(status))
+
+
+def daemon_thread_in_a_call():
+    in_a_thread(call_held, connect())
+    STAGE.until("call", tool="hold")
+    ready()
+
+
+def many_daemon_threads_in_calls():
+    host = connect()
+    for _ in range(16):
+        in_a_thread(call_held, host)
+    for _ in range(16):
+        STAGE.until("call", tool="hold")
+    ready()
+
+
+def daemon_threads_that_never_stop_calling():
+    host = connect()
+    begun = [threading.Event() for _ in range(4)]
+
+    def call_on(event):
+        while True:
+            try:
+                host.call("stage__echo", text="c")
+            except toolspan.ClosedError:
+                continue
+            finally:
+                event.set()
+
+    for event in begun:
+        in_a_thread(call_on, event)
+    for event in begun:
+        assert event.wait(LIMIT)
+    ready()
+
+
+def thread_that_outlives_main():
+    host = connect()
+
+    def call_late():
+        threading.main_thread().join(LIMIT)
+        print(host.call("stage__echo", text="late").text, flush=True)
+
+    in_a_thread(call_late, daemon=False)
+    ready()
+
+
+def connecting():
+    def connect_silent():
+        try:
+            toolspan.connect(STAGE.config("silent"))
+        except toolspan.ToolspanError:
+            pass
+
+    in_a_thread(connect_silent)
+    STAGE.until("begin")
+    ready()
+
+
+def tolerate_a_busy_loop():
+    """Debug mode reports what keeps a loop busy, which the wait for the word does."""
+    asyncio.get_running_loop().slow_callback_duration = LIMIT
+
+
+def tasks_left_to_asyncio():
+    async def main():
+        tolerate_a_busy_loop()
+        host = await toolspan.aconnect(config())
+        KEPT.append(host)
+        KEPT.extend(asyncio.ensure_future(wait_for(host)) for _ in range(4))
+        await until_called(4)
+        ready()
+
+    async def wait_for(host):
+        await host.acall("stage__hold")
+
+    asyncio.run(main())
+
+
+def futures_left_to_asyncio():
+    async def main():
+        tolerate_a_busy_loop()
+        host = await toolspan.aconnect(config())
+        KEPT.append(host)
+        KEPT.extend(host.acall("stage__hold") for _ in range(4))
+        await until_called(4)
+
+    asyncio.run(main())
+    KEPT[0].call("stage__release")
+    ready()
+
+
+def asyncio_connecting():
+    async def main():
+        tolerate_a_busy_loop()
+        KEPT.append(toolspan.aconnect(STAGE.config("silent")).__await__())
+        KEPT.append(KEPT[0].send(None))
+        await asyncio.to_thread(STAGE.until, "begin")
+        ready()
+
+    asyncio.run(main())
+
+
+async def until_called(times):
+    for _ in range(times):
+        await asyncio.to_thread(STAGE.until, "call", tool="hold")
+
+
+def progress_callback_that_never_returns():
+    inside = threading.Event()
+
+    def stay(progress):
+        inside.set()
+        threading.Event().wait()
+
+    host = connect().with_options(on_progress=stay)
+    in_a_thread(lambda: host.call("stage__hold", progress=1))
+    assert inside.wait(LIMIT)
+    ready()
+
+
+def progress_callback_that_computes_on():
+    """Busy with Python code until the interpreter is gone, inside a call."""
+    inside = threading.Event()
+
+    def work(progress):
+        inside.set()
+        while True:
+            sum(range(100))
+
+    host = connect().with_options(on_progress=work)
+    in_a_thread(lambda: host.call("stage__hold", progress=1))
+    assert inside.wait(LIMIT)
+    ready()
+
+
+def progress_callback_that_calls_on():
+    """The same with calls, which are refused once the host is closed."""
+    inside = threading.Event()
+
+    def work(progress):
+        inside.set()
+        while True:
+            try:
+                plain.call("stage__echo", text="c")
+            except toolspan.ToolspanError:
+                continue
+
+    plain = connect()
+    in_a_thread(lambda: plain.with_options(on_progress=work).call("stage__hold", progress=1))
+    assert inside.wait(LIMIT)
+    ready()
+
+
+def log_callback_that_never_returns():
+    inside = threading.Event()
+
+    def stay(message):
+        inside.set()
+        threading.Event().wait()
+
+    host = connect(on_log=stay)
+    host.call("stage__echo", log="a")
+    assert inside.wait(LIMIT)
+    ready()
+
+
+def log_callback_that_calls_on():
+    """Busy with Python code and with calls until the interpreter is gone."""
+    inside = threading.Event()
+
+    def work(message):
+        while True:
+            try:
+                host.call("stage__echo", text="c")
+            except toolspan.ToolspanError:
+                continue
+            finally:
+                inside.set()
+
+    host = connect(on_log=work)
+    host.call("stage__echo", log="a")
+    assert inside.wait(LIMIT)
+    ready()
+
+
+def atexit_registered_first():
+    connect()
+    ready()
+
+
+def atexit_registered_last():
+    host = connect()
+    atexit.register(lambda: print(host.call("stage__echo", text="late").text, flush=True))
+    ready()
+
+
+class Closes:
+    """What many classes do that own something."""
+
+    def __init__(self, host):
+        self.host = host
+
+    def __del__(self):
+        self.host.close()
+
+
+def closed_by_del_of_a_global():
+    KEPT[:] = [Closes(connect())]
+    ready()
+
+
+def closed_by_del_in_a_cycle():
+    closes = Closes(connect())
+    closes.itself = closes
+    KEPT.clear()
+    gc.disable()
+    ready()
+
+
+def closed_by_del_of_a_class_attribute():
+    Closes.kept = Closes(connect())
+    KEPT.clear()
+    ready()
+
+
+def closed_by_del_of_a_module():
+    module = types.ModuleType("another")
+    module.kept = Closes(connect())
+    sys.modules["another"] = module
+    KEPT.clear()
+    ready()
+
+
+def class_attribute():
+    Closes.kept = connect()
+    KEPT.clear()
+    ready()
+
+
+def cycle_with_a_callback():
+    class Agent:
+        def __init__(self):
+            self.host = connect(on_log=self.heard).with_options(on_progress=self.heard)
+
+        def heard(self, what):
+            pass
+
+    Agent.kept = Agent()
+    KEPT.clear()
+    assert Agent.kept.host.call("stage__echo", text="a", progress=1, log="b").text == "a"
+    ready()
+
+
+globals()[ENDING]()

@@ -1,0 +1,298 @@
+"""What does a forked process find? A function each; the second argument names one."""
+
+import gc
+import multiprocessing
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import toolspan
+from kit.processes import descendants
+from kit.stage import LIMIT, Stage
+
+STAGE = Stage(sys.argv[1])
+FORKS = 50
+#: Seconds of work that a refusal may take.
+WORK = 0.01
+
+
+def in_a_child(work, *arguments):
+    """Runs something in a fork, which ends at once after it; its exit code says how that went."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work(*arguments)
+            code = 0
+        except BaseException as error:
+            os.write(2, f"in the child: {error!r}\n".encode())
+        finally:
+            os._exit(code)
+    return child
+
+
+def wait(child):
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    assert code == 0, code
+
+
+def refused_methods(host):
+    yield lambda: host.call("stage__echo", text="a")
+    yield lambda: host.call("stage__no_such_tool")
+    yield lambda: host.run({"id": "1", "function": {"name": "stage__echo", "arguments": "{}"}})
+    yield lambda: host.find("stage__echo")
+    yield host.refresh
+    yield host.status
+    yield lambda: host.with_options(timeout=5).call("stage__echo", text="a")
+    yield lambda: toolspan.connect(STAGE.config())
+
+
+def assert_refused(host):
+    """Nothing that asks a server or the runtime works, and what is known stays to be read."""
+    for method in refused_methods(host):
+        begun = time.thread_time()
+        try:
+            method()
+        except toolspan.ForkedProcess as error:
+            assert isinstance(error, toolspan.UsageError)
+        else:
+            raise AssertionError("was not refused")
+        assert time.thread_time() - begun < WORK
+    assert len(host.tools) == 5
+
+
+def assert_refused_asynchronously(host):
+    import asyncio
+
+    async def main():
+        doors = [
+            lambda: host.acall("stage__echo", text="a"),
+            lambda: host.arun({"id": "1", "function": {"name": "stage__echo", "arguments": "{}"}}),
+            lambda: host.afind("stage__echo"),
+            host.arefresh,
+            lambda: toolspan.aconnect(STAGE.config()),
+        ]
+        for door in doors:
+            try:
+                await door()
+            except toolspan.ForkedProcess:
+                continue
+            raise AssertionError("was not refused")
+        await host.aclose()
+
+    asyncio.run(main())
+
+
+def call(host):
+    assert host.call("stage__echo", text="parent").text == "parent"
+
+
+def before_use():
+    """The package is imported and not used: the child has it for itself."""
+
+    def use():
+        with toolspan.connect(STAGE.config()) as host:
+            call(host)
+        assert all(child.is_watchdog for child in descendants(os.getpid()))
+
+    for _ in range(3):
+        wait(in_a_child(use))
+    with toolspan.connect(STAGE.config()) as host:
+        call(host)
+
+
+def after_use():
+    with toolspan.connect(STAGE.config()) as host:
+        for _ in range(FORKS):
+            child = in_a_child(assert_refused, host)
+            call(host)
+            wait(child)
+
+
+def after_use_asynchronously():
+    with toolspan.connect(STAGE.config()) as host:
+        for _ in range(5):
+            wait(in_a_child(assert_refused_asynchronously, host))
+            call(host)
+
+
+def after_close():
+    """The runtime is there even when no host is."""
+    with toolspan.connect(STAGE.config()) as host:
+        call(host)
+
+    def use():
+        try:
+            toolspan.connect(STAGE.config())
+        except toolspan.ForkedProcess:
+            return
+        raise AssertionError("was not refused")
+
+    wait(in_a_child(use))
+
+
+def child_closes():
+    """Whatever a child does to its copy of a host, the servers of the parent live on."""
+
+    def close(host):
+        host.close()
+        host.__exit__(None, None, None)
+        with host:
+            pass
+
+    def forget(kept):
+        kept.clear()
+        gc.collect()
+
+    host = toolspan.connect(STAGE.config())
+    kept = [host]
+    wait(in_a_child(close, host))
+    call(host)
+    kept = [toolspan.connect(STAGE.config())]
+    wait(in_a_child(forget, kept))
+    call(kept[0])
+    for each in (host, kept[0]):
+        each.close()
+
+
+def child_ends(how):
+    """The child runs to the end of this program, with its farewell."""
+    host = toolspan.connect(STAGE.config())
+    for _ in range(5):
+        child = os.fork()
+        if child == 0:
+            how()
+            return
+        wait(child)
+        call(host)
+    host.close()
+
+
+def child_ends_normally():
+    child_ends(lambda: None)
+
+
+def child_exits():
+    child_ends(lambda: sys.exit(0))
+
+
+def child_ends_by_an_exception():
+    """Its traceback is all that is said."""
+    host = toolspan.connect(STAGE.config())
+    child = os.fork()
+    if child == 0:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        raise RuntimeError("the end of the child")
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 1
+    call(host)
+    host.close()
+
+
+def work_of_a_process(number):
+    """In a process of a pool made before the package was used."""
+    with toolspan.connect(STAGE.config()) as host:
+        return host.call("stage__echo", text=str(number)).text
+
+
+def refused_in_a_process(host, answers):
+    try:
+        call(host)
+    except toolspan.ForkedProcess as error:
+        answers.put(error.kind)
+
+
+def pool_before_use():
+    context = multiprocessing.get_context("fork")
+    with context.Pool(2) as pool:
+        assert pool.map(work_of_a_process, range(4)) == ["0", "1", "2", "3"]
+
+
+def process_after_use():
+    context = multiprocessing.get_context("fork")
+    with toolspan.connect(STAGE.config()) as host:
+        answers = context.SimpleQueue()
+        for _ in range(3):
+            process = context.Process(target=refused_in_a_process, args=(host, answers))
+            process.start()
+            assert answers.get() == "usage"
+            process.join(LIMIT)
+            assert process.exitcode == 0
+            call(host)
+
+
+def while_threads_call():
+    """Whatever lock another thread holds at the fork, the child waits for none."""
+    stop = threading.Event()
+    failed = []
+
+    def call_on(host):
+        while not stop.is_set():
+            try:
+                call(host)
+            except BaseException as error:
+                failed.append(error)
+                return
+
+    with toolspan.connect(STAGE.config()) as host:
+        threads = [threading.Thread(target=call_on, args=[host]) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(FORKS):
+                wait(in_a_child(assert_refused, host))
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(LIMIT)
+        assert failed == []
+
+
+def while_threads_connect():
+    stop = threading.Event()
+    failed = []
+
+    def connect_on():
+        while not stop.is_set():
+            try:
+                with toolspan.connect(STAGE.config()) as host:
+                    call(host)
+            except BaseException as error:
+                failed.append(error)
+                return
+
+    with toolspan.connect(STAGE.config()) as host:
+        threads = [threading.Thread(target=connect_on) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(20):
+                wait(in_a_child(assert_refused, host))
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(LIMIT)
+        assert failed == []
+
+
+def parent_is_killed():
+    """Prints the child, which lives on, and waits to be killed."""
+    host = toolspan.connect(STAGE.config("stubborn", "grandchild"))
+    call(host)
+    child = os.fork()
+    if child == 0:
+        os.close(1)
+        os.close(2)
+        sys.stdin.readline()
+        os._exit(0)
+    print(child, flush=True)
+    os.waitpid(child, 0)
+
+
+globals()[sys.argv[2]]()
