@@ -13,6 +13,9 @@ use pyo3::types::PyDict;
 static DONE: AtomicBool = AtomicBool::new(false);
 /// `asyncio._get_running_loop`, once the program has imported it.
 static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+/// `sys.modules`. The dict stays the same, and every call looks at it: to import `sys` each time
+/// would take a twentieth of the call.
+static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
 /// Warns, once in the process, that a synchronous method holds up the loop that runs on this thread;
 /// names the asynchronous one. A notebook always runs a loop, and is not warned.
@@ -52,7 +55,10 @@ fn is_running(py: Python<'_>) -> PyResult<bool> {
     Ok(is_running)
 }
 
-fn modules(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let modules = PyModule::import(py, intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
-    Ok(modules.cast_into()?)
+fn modules(py: Python<'_>) -> PyResult<&Bound<'_, PyDict>> {
+    let modules = MODULES.get_or_try_init(py, || {
+        let modules = PyModule::import(py, intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+        PyResult::Ok(modules.cast_into()?.unbind())
+    });
+    Ok(modules?.bind(py))
 }
