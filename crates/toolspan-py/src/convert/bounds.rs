@@ -34,15 +34,21 @@ impl Bounds {
         }
     }
 
-    /// Counts a value that takes at least so many bytes of JSON.
+    /// Counts at least so many bytes of JSON.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), Refusal> {
         self.bytes_left = self
             .bytes_left
             .checked_sub(bytes)
             .ok_or_else(|| Refusal::too_large(self.bytes))?;
+        Ok(())
+    }
+
+    /// Counts so many values inside another one, before there is room for them: whatever is set
+    /// aside for them is bounded too.
+    pub(super) fn hold(&mut self, values: usize) -> Result<(), Refusal> {
         self.values_left = self
             .values_left
-            .checked_sub(1)
+            .checked_sub(values)
             .ok_or_else(|| Refusal::too_many(MOST_VALUES))?;
         Ok(())
     }

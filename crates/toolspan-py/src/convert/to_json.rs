@@ -1,6 +1,5 @@
 //! How does a Python value become JSON?
 
-use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -136,6 +135,7 @@ fn read_items<'py>(
     bounds: &mut Bounds,
 ) -> Result<Value, Refusal> {
     bounds.take(2)?;
+    bounds.hold(items.len())?;
     bounds.enter(value)?;
     let mut read_items = Vec::with_capacity(items.len());
     for (index, item) in items.enumerate() {
@@ -151,6 +151,7 @@ pub(super) fn read_dict(
     bounds: &mut Bounds,
 ) -> Result<Map<String, Value>, Refusal> {
     bounds.take(2)?;
+    bounds.hold(dict.len())?;
     bounds.enter(dict)?;
     // A copy of the references, since reading a value may run its code, which may change the dict.
     let members: Vec<_> = dict.iter().collect();
@@ -178,6 +179,7 @@ pub(super) fn read_mapping(
     for member in members.try_iter().map_err(raised)? {
         let member = member.map_err(raised)?;
         let (key, value) = member.extract().map_err(raised)?;
+        bounds.hold(1)?;
         read_member(&mut read_members, (&key, &value), bounds)?;
     }
     bounds.leave();
@@ -198,11 +200,11 @@ fn read_member(
         ));
     };
     let key = read_text(text, bounds)?;
-    let value = read(value, bounds).map_err(|refusal| refusal.below(&key))?;
-    if let Some(name) = members.contains_key(&key).then_some(&key) {
+    if members.contains_key(&key) {
         let refusal = Refusal::new("each key once", "it twice", "give each key once");
-        return Err(refusal.below(name));
+        return Err(refusal.below(key));
     }
+    let value = read(value, bounds).map_err(|refusal| refusal.below(&key))?;
     members.insert(key, value);
     Ok(())
 }
@@ -222,11 +224,7 @@ fn dumped<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refusal> 
 }
 
 fn unknown(value: &Bound<'_, PyAny>) -> Refusal {
-    let py = value.py();
-    let has = |name: &str| match value.get_type().getattr(name) {
-        Ok(_) => true,
-        Err(error) => !error.is_instance_of::<PyAttributeError>(py),
-    };
+    let has = |name: &str| value.get_type().hasattr(name).unwrap_or(false);
     let hint = if value.is_instance_of::<PyType>() {
         "this is a class; send an object of it"
     } else if value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>() {

@@ -320,6 +320,16 @@ def test_what_unfolds_without_end_ends_at_a_bound(there: Mirror) -> None:
     assert error.violations[0]["pointer"] == ""
 
 
+def test_what_is_too_long_is_refused_before_room_is_made_for_it(there: Mirror) -> None:
+    long = [None] * (1 << 20)
+    there.host.find("m__mirror").validate(value=long[1:])
+    wide: Any = long
+    for _ in range(60):
+        wide = [wide] * 100_000
+    for value in (long, wide, dict.fromkeys(map(str, range(1 << 20)))):
+        assert "at most 1048576 values" in str(refused(there, value))
+
+
 def test_a_mapping_without_end_ends_at_a_bound() -> None:
     with mirror(limits={"arguments_bytes": 100_000}) as small:
         assert "limits.arguments_bytes" in str(refused(small, Endless()))
