@@ -15,7 +15,8 @@
 //!
 //! Not promised: a descendant that left its group *and* scrubbed its environment, or that changed
 //! to another user. If the host forks without exec, the watchdog notices the host's death only when
-//! the copy is gone as well, because the copy holds the same pipe.
+//! the copy is gone as well, because the copy holds the same pipe; unless the copy calls
+//! [`let_go_after_fork`].
 //!
 //! A process id is never signalled on trust: a group only while its leader has not been collected,
 //! everything else through a pidfd opened first and checked after (by id where the kernel is older
@@ -67,11 +68,12 @@ pub use watchdog_state::WatchdogState;
 pub use self::{
     handle::{Child, Process},
     pipes::{AsyncStdin, AsyncStdout, ChildStdin, ChildStdout},
-    reaper::watchdog_state,
+    reaper::{let_go_after_fork, watchdog_state},
     spawn::spawn,
 };
 
 #[cfg(not(unix))]
 pub use windows::{
-    AsyncStdin, AsyncStdout, Child, ChildStdin, ChildStdout, Process, spawn, watchdog_state,
+    AsyncStdin, AsyncStdout, Child, ChildStdin, ChildStdout, Process, let_go_after_fork, spawn,
+    watchdog_state,
 };

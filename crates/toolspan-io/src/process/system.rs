@@ -5,7 +5,7 @@
 )]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -175,6 +175,20 @@ pub(super) fn above_standard<F: AsFd + AsRawFd + From<std::os::fd::OwnedFd>>(
         &descriptor,
         libc::STDERR_FILENO + 1,
     )?))
+}
+
+/// Puts the end of a pipe that nobody uses in the place of a descriptor that is given by its number.
+/// Whoever owns the descriptor keeps one that is open, and what it meant before is let go.
+pub(super) fn replace_descriptor(number: RawFd) -> io::Result<()> {
+    let (other, _) = io::pipe()?;
+    // SAFETY: the calls take integers and touch no memory; the number stays that of an open descriptor.
+    unsafe {
+        if libc::dup2(other.as_raw_fd(), number) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC);
+    }
+    Ok(())
 }
 
 /// Runs `check` in a forked copy of this process and gives its answer.

@@ -158,3 +158,6 @@ impl Process {
 pub fn watchdog_state() -> WatchdogState {
     WatchdogState::Idle
 }
+
+/// Does nothing: there are no forks.
+pub fn let_go_after_fork() {}

@@ -15,3 +15,4 @@ mod wait;
 pub use home::Home;
 pub use host::Host;
 pub use tasks::{Task, Tasks};
+pub use toolspan_io::process::let_go_after_fork;

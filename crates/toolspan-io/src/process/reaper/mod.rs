@@ -15,3 +15,4 @@ mod watchdog;
 
 pub use door::watchdog_state;
 pub(super) use door::{Adopted, reserve, wake};
+pub use watchdog::let_go_after_fork;

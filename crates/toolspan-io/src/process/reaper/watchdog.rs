@@ -1,15 +1,16 @@
 //! Who ends the children when the host is killed and can do nothing any more?
 
 use std::io::{self, PipeWriter};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use rustix::process::Pid;
 
 use super::own_child::OwnChild;
 use crate::process::cookie::Cookie;
-use crate::process::system::{above_standard, isolate, write_without_signal};
+use crate::process::system::{above_standard, isolate, replace_descriptor, write_without_signal};
 use crate::process::watchdog_state::WatchdogState;
 
 /// Reads lines about children, and ends them at the end of its input.
@@ -20,6 +21,27 @@ pub(super) const SHELL: &str = "/bin/sh";
 
 /// Bytes kept for a watchdog that does not read: some 10,000 children. Beyond that it is given up.
 const UNSENT_SIZE: usize = 1024 * 1024;
+
+/// The number of the pipe's write end while there is one, and -1: what a forked copy looks at, which
+/// keeps its hands off everything that is locked.
+static PIPE: AtomicI32 = AtomicI32::new(-1);
+/// The process that [`PIPE`] is of.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Lets a forked copy of the host go its own way: the watchdog then notices the host's death even while
+/// the copy lives. To be called in the copy, best at once after the fork; takes no lock, and does
+/// nothing in the host itself. A fork in the moment in which the watchdog is started may be missed.
+pub fn let_go_after_fork() {
+    let process = PROCESS.load(Ordering::Acquire);
+    if process == 0 || process == std::process::id() {
+        return;
+    }
+    let number = PIPE.swap(-1, Ordering::AcqRel);
+    if number >= 0 {
+        // Where it fails, the watchdog waits for this copy, too.
+        let _ = replace_descriptor(number);
+    }
+}
 
 /// The watchdog and what it was told.
 #[derive(Debug)]
@@ -132,7 +154,7 @@ impl Watchdog {
         if !shell.unsent.is_empty() {
             shell.child.kill();
         }
-        Some(shell.child)
+        Some(Arc::clone(&shell.child))
     }
 
     fn tell(&mut self, lines: &str) {
@@ -164,6 +186,8 @@ impl Shell {
             .stderr(Stdio::null());
         isolate(&mut command, None);
         let child = OwnChild::new(Pid::from_child(&command.spawn()?));
+        PROCESS.store(std::process::id(), Ordering::Release);
+        PIPE.store(pipe.as_raw_fd(), Ordering::Release);
         Ok(Self {
             child: Arc::new(child),
             pipe: Arc::new(pipe),
@@ -187,6 +211,13 @@ impl Shell {
     }
 }
 
+impl Drop for Shell {
+    /// Before the pipe is closed, so that its number is never that of something else.
+    fn drop(&mut self) {
+        PIPE.store(-1, Ordering::Release);
+    }
+}
+
 fn set_line(cookie: Cookie, group: Option<Pid>) -> String {
     match group {
         Some(group) => format!("set {cookie} {}\n", group.as_raw_nonzero()),
@@ -197,6 +228,7 @@ fn set_line(cookie: Cookie, group: Option<Pid>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::system::in_forked_copy;
 
     #[test]
     fn without_a_shell_the_state_says_so_and_nothing_else_changes() {
@@ -209,6 +241,25 @@ mod tests {
         assert!(watchdog.retire().is_none());
         watchdog.remove(cookie);
         assert_eq!(watchdog.state(), WatchdogState::Idle);
+    }
+
+    #[test]
+    fn a_forked_copy_that_lets_go_no_longer_holds_the_pipe() {
+        let mut watchdog = Watchdog::new(SHELL);
+        watchdog.add(Cookie::new());
+        let writes = || {
+            let running = watchdog.running();
+            running.is_some_and(|running| write_without_signal(&running.pipe, b"\n").is_ok())
+        };
+        assert!(in_forked_copy(writes));
+        assert!(in_forked_copy(|| {
+            let_go_after_fork();
+            !writes()
+        }));
+        // The original lets nothing go.
+        let_go_after_fork();
+        assert!(writes());
+        watchdog.running().expect("it runs").child.kill();
     }
 
     #[test]
