@@ -108,6 +108,7 @@ fn open(
     on_log: Option<&Bound<'_, Callback>>,
 ) -> PyResult<Opened> {
     let config = Config::of(config)?;
+    exit::watch_forks(py)?;
     let log = on_log.map(Log::new).transpose()?.map(Arc::new);
     // With the interpreter's lock: it is held by whoever changes the environment from Python.
     let environment = Environment::capture();

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 use toolspan::blocking::Home;
 
 use crate::{awaitable, callback, error};
@@ -95,9 +96,8 @@ impl Drop for Wait {
 pub(crate) struct Place(u64);
 
 impl Place {
-    /// A place for a host that was just made.
+    /// A place for a host that was just made. [`watch_forks`] was called before.
     pub(crate) fn take(host: &toolspan::Host) -> Self {
-        OWNER.store(std::process::id(), Ordering::Release);
         let mut state = state();
         let number = state.next;
         state.next += 1;
@@ -113,6 +113,28 @@ impl Drop for Place {
             drop(host);
         }
     }
+}
+
+/// Prepares for the first host of this process: says that it is the one that hosts are made in, and
+/// sees to it that forked copies of it do not hold up the end of its servers.
+pub(crate) fn watch_forks(py: Python<'_>) -> PyResult<()> {
+    let process = std::process::id();
+    if OWNER.swap(process, Ordering::AcqRel) == process {
+        return Ok(());
+    }
+    let hooks = PyDict::new(py);
+    hooks.set_item("after_in_child", wrap_pyfunction!(let_go, py)?)?;
+    let system = PyModule::import(py, "os")?;
+    // Systems without forks have no such function.
+    if let Ok(register) = system.getattr("register_at_fork") {
+        register.call((), Some(&hooks))?;
+    }
+    Ok(())
+}
+
+#[pyfunction]
+fn let_go() {
+    toolspan::blocking::let_go_after_fork();
 }
 
 /// Whether this is the process that hosts were made in, and not a forked copy of it.
