@@ -15,7 +15,7 @@ def reason_of(error: BaseException) -> str:
             break
         error = error.__cause__
     if isinstance(error, ValidationError):
-        faults = error.errors(include_url=False, include_input=False)
+        faults = error.errors(include_url=False)
         return "; ".join(
             _one_line(": ".join([*(str(step) for step in fault["loc"]), fault["msg"]]))
             for fault in faults
