@@ -11,9 +11,7 @@ READ_BYTES = 64 << 10
 def main() -> None:
     """One write and one read for a call, and a look at every byte."""
     request, command = rounds.REQUEST.encode(), [rounds.COMMAND, *rounds.COMMAND_ARGUMENTS]
-    server = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    )
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert server.stdin is not None and server.stdout is not None
     to_server, from_server = server.stdin.fileno(), server.stdout.fileno()
 

@@ -29,8 +29,8 @@ class ToolspanError(Exception):
     outcome: str
     #: What to do next.
     hint: str | None
-    #: What does not fit, for ``InvalidArguments``: ``{"pointer", "message"}`` each. The pointer is a
-    #: JSON pointer into the arguments, the message says what was expected and what came.
+    #: What does not fit, for ``InvalidArguments``: ``{"pointer", "message"}`` each. The pointer is
+    #: a JSON pointer into the arguments, the message says what was expected and what came.
     violations: list[dict[str, str]]
     #: The nearest names that there are, for ``ToolNotFound``.
     suggestions: list[str]

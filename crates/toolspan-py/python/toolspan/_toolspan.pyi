@@ -1,7 +1,7 @@
 """The compiled half of the package: what is written in Rust."""
 
 from asyncio import Future
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import Any, Final, Literal, TypedDict, final, type_check_only

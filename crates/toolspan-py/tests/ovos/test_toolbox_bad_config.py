@@ -177,7 +177,7 @@ def test_one_server_of_several_that_fails_costs_its_own_tools_alone(
     box = make({"mcpServers": servers})
     said = one_warning()
     assert 'server "gone"' in said and 'server "odd"' in said and '"good"' not in said
-    assert set(tool.split("__")[0] for tool in box.tools) == {"good"}
+    assert {tool.split("__")[0] for tool in box.tools} == {"good"}
     assert box.call_tool("good__echo", {"text": "hello"}).content == "hello"
 
 

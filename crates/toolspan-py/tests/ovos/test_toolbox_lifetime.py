@@ -210,7 +210,7 @@ def test_a_forked_process_is_told_so_at_once_and_the_parent_goes_on(
     plain: Entry, run_script: Run
 ) -> None:
     ended = run_script(BEGIN + FORKS, json.dumps(plain()), limit=30)
-    pid, said, direct, warning, tools, quick, code, same = ended.stdout.splitlines()
+    _pid, said, direct, warning, tools, quick, code, same = ended.stdout.splitlines()
     assert said.startswith("this process was forked from ")
     assert "make the toolbox after the fork" in said
     assert direct == "True"

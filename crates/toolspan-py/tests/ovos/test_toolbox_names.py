@@ -24,7 +24,7 @@ def test_a_prefix_that_is_asked_for_is_there(plain: Entry, make: Make) -> None:
 def test_several_servers_have_names_that_show_the_server(plain: Entry, make: Make) -> None:
     config = {"mcpServers": {"one": plain(), "two": plain("--more", "1")}}
     for box in make(config), make(config, ToolspanToolBox):
-        assert list(box.tools)[0] == "one__echo"
+        assert next(iter(box.tools)) == "one__echo"
         assert "two__more_0" in box.tools
         assert box.tools["one__echo"].argument_schema.__name__ == "echo_args"
 
