@@ -6,15 +6,19 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
-from kit.processes import alive, kill, wait_gone
-from kit.servers import Remote
+from kit.processes import Census, alive, kill, wait_gone
+from kit.servers import Remote, launch_line
 from kit.wait import Events
 from ovos_utils.fakebus import FakeBus
 from servers.plain import NESTED
 from toolboxes import Box, Entry, Make, Run, ask
+
+#: Limits of a single call.
+IMPATIENT = {"timeouts": {"total": 0.3, "idle": 0.3}}
 
 
 def pid_of(box: Box) -> int:
@@ -80,23 +84,28 @@ def test_fault_03_each_refresh_stays_on_the_same_child_and_its_state(
     }
 
 
-@pytest.mark.parametrize("way", ["stdio", "http"])
 def test_fault_04_a_call_that_times_out_is_cancelled_at_the_server(
-    way: str, plain: Entry, make: Make, events: Events, remote: Callable[[str], Remote]
+    plain: Entry, make: Make, events: Events
 ) -> None:
-    impatient = {"timeouts": {"total": 0.3, "idle": 0.3}}
-    if way == "stdio":
-        box = make({**plain("--events", str(events.path)), **impatient})
-        tool, arguments = "nap", {"seconds": 3600, "label": "long"}
-    else:
-        box = make({**remote("fastmcp-http").entry, **impatient})
-        tool, arguments = "slow", {"label": "long"}
-    with pytest.raises(RuntimeError, match=f"Tool execution failed for '{tool}'.*300ms"):
-        box.call_tool(tool, arguments)
-    if way == "stdio":
-        events.wait("cancelled long")
+    box = make({**plain("--events", str(events.path)), **IMPATIENT})
+    with pytest.raises(RuntimeError, match="Tool execution failed for 'nap'.*300ms"):
+        box.call_tool("nap", {"seconds": 3600, "label": "long"})
+    events.wait("cancelled long")
     # The session goes on.
-    assert box.call_tool("count", {} if way == "stdio" else {"to": 1}).content == "1"
+    assert box.call_tool("count", {}).content == "1"
+
+
+def test_fault_04_a_call_that_times_out_is_cancelled_over_http_too(
+    make: Make, events: Events, census: Census
+) -> None:
+    variables = {"TOOLSPAN_CANCELLED_FILE": str(events.path)}
+    line = {**launch_line("mcp-sdk-http"), "env": variables}
+    with closing(Remote("mcp-sdk-http", line, census.folder)) as server:
+        box = make({**server.entry, **IMPATIENT})
+        with pytest.raises(RuntimeError, match="Tool execution failed for 'slow'.*300ms"):
+            box.call_tool("slow", {"label": "long"})
+        events.wait("cancelled long")
+        assert box.call_tool("count", {"to": 1}).content == "1"
 
 
 def test_fault_05_a_child_that_died_is_started_again_at_once(plain: Entry, make: Make) -> None:
@@ -108,6 +117,15 @@ def test_fault_05_a_child_that_died_is_started_again_at_once(plain: Entry, make:
     second = pid_of(box)
     assert time.monotonic() - began < 20
     assert second != first and alive(second)
+
+
+def test_fault_05_a_call_to_a_child_that_dies_ends_with_it(plain: Entry, make: Make) -> None:
+    box = make({**plain(), "timeout": 60})
+    began = time.monotonic()
+    with pytest.raises(RuntimeError, match="Tool execution failed for 'exit'.*exited"):
+        box.call_tool("exit", {"code": 3})
+    assert box.call_tool("count", {}).content == "1"
+    assert time.monotonic() - began < 20
 
 
 def test_fault_06_a_null_that_was_given_is_sent(plain: Entry, make: Make) -> None:
