@@ -41,12 +41,13 @@ def test_a_fork_after_use_is_refused_at_once(what: str, run_well: Callable[..., 
     "what",
     [
         "child_closes",
+        "child_lives_on",
         "child_ends_normally",
         "child_exits",
         "child_ends_by_an_exception",
     ],
 )
-def test_nothing_a_child_does_ends_the_servers_of_its_parent(
+def test_a_child_and_the_servers_of_its_parent_are_nothing_to_each_other(
     what: str, run_well: Callable[..., str]
 ) -> None:
     run_well("forks.py", what)

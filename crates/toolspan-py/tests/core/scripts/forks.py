@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import toolspan
-from kit.processes import descendants
+from kit.processes import descendants, marked
 from kit.stage import LIMIT, Stage
 
 STAGE = Stage(sys.argv[1])
@@ -158,6 +158,18 @@ def child_closes():
     call(kept[0])
     for each in (host, kept[0]):
         each.close()
+
+
+def child_lives_on():
+    """A close does not wait for a child, though that has copies of all pipes."""
+    until_told, tell = os.pipe()
+    host = toolspan.connect(STAGE.config("grandchild"))
+    call(host)
+    child = in_a_child(os.read, until_told, 1)
+    host.close()
+    assert [process.pid for process in marked(STAGE.mark) if process.pid != child] == []
+    os.write(tell, b"x")
+    wait(child)
 
 
 def child_ends(how):

@@ -75,7 +75,9 @@ def interrupted():
 
     async def main(host):
         thread.start()
-        await host.acall("stage__hold")
+        # The reports wake the loop: asyncio may miss a signal that comes as it begins to wait.
+        reporting = host.with_options(on_progress=lambda progress: None)
+        await reporting.acall("stage__hold", progress=1000, every=0.02)
 
     with toolspan.connect(STAGE.config()) as host:
         for _ in range(5):
