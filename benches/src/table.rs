@@ -37,9 +37,9 @@ const COLUMNS: usize = 10;
 const HEAD: [&str; COLUMNS] = [
     "one core", "median", "least", "most", "beside", "found", "bar", "", "free", "found",
 ];
-const FOOT: &str = "P1 to P4, P6: microseconds a call. P5: thousand calls a second, 64 in flight. P13: milliseconds \
-                    of a process. P14: MiB, VmRSS in /proc/PID/status. Least and most are of rounds; what is found \
-                    is the median of each round's own ratio or difference.";
+const FOOT: &str = "Microseconds a call in P1 to P4 and P6, thousand calls a second with 64 in flight in P5,\n\
+                    milliseconds of a process in P13, MiB of VmRSS in /proc/PID/status in P14. Least and most are\n\
+                    of rounds; what is found is the median of each round's own ratio or difference.";
 
 fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {
     let own = Spread::of(figures(pinned, line.of).map(|figure| shown(line.of, figure)));

@@ -14,23 +14,42 @@ fn table(arguments: &[&str]) -> Output {
         .expect("the table can be started")
 }
 
-#[test]
-fn a_quick_run_prints_every_row_of_rust_with_a_verdict_for_each_bar() {
-    let output = table(&["--quick", "--rows=P4,P5,P6"]);
+/// Runs these rows quickly. Each must have so many lines, and all together so many verdicts.
+fn assert_rows(rows: &[(&str, usize)], verdicts: usize) {
+    let names: Vec<&str> = rows.iter().map(|(row, _)| *row).collect();
+    let output = table(&["--quick", &format!("--rows={}", names.join(","))]);
     let (text, talk) = (
         String::from_utf8(output.stdout).expect("text"),
         String::from_utf8_lossy(&output.stderr),
     );
     assert!(output.status.success(), "{talk}");
-    let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
-    let counts = (count("P4 "), count("P5 "), count("P6 "));
-    assert_eq!(counts, (11, 5, 10), "{text}");
-    let verdicts = text
-        .split_whitespace()
-        .filter(|word| matches!(*word, "ok" | "MISSED"));
-    assert_eq!(verdicts.count(), 14, "{text}");
+    let first = |line: &str| line.split(' ').next().map(str::to_owned);
+    for (row, lines) in rows {
+        let of_row = |line: &&str| first(line).is_some_and(|first| first == *row);
+        assert_eq!(text.lines().filter(of_row).count(), *lines, "{row}: {text}");
+    }
+    let is_verdict = |word: &&str| matches!(*word, "ok" | "MISSED");
+    let found = text.split_whitespace().filter(is_verdict);
+    assert_eq!(found.count(), verdicts, "{text}");
     assert!(!text.contains("NaN"), "{text}");
     assert!(talk.contains("cores"), "{talk}");
+}
+
+#[test]
+fn a_quick_run_prints_every_row_of_rust_with_a_verdict_for_each_bar() {
+    assert_rows(&[("P4", 11), ("P5", 5), ("P6", 10)], 14);
+}
+
+// From here on with the module that `cargo xtask py` installs.
+
+#[test]
+fn a_quick_run_prints_the_rows_about_calls_from_python() {
+    assert_rows(&[("P1", 5), ("P2", 6), ("P3", 1)], 7);
+}
+
+#[test]
+fn a_quick_run_prints_the_rows_about_processes_in_python() {
+    assert_rows(&[("P13", 4), ("P14", 4)], 4);
 }
 
 #[test]
