@@ -1,4 +1,7 @@
-"""How does a test see what its servers see, and let them answer when it wants?"""
+"""How does a test see what its servers see, and let them answer when it wants?
+
+Programs that run many times import it, so it imports little.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ import select
 import sys
 import threading
 import time
-from pathlib import Path
-from typing import Any
 
-from .processes import marked, wait_gone
-from .servers import SERVERS
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Any
+
+SERVER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "servers", "stage.py")
 
 #: Seconds that an event may take on a machine that is busy; a test that waits longer has failed.
 LIMIT = 30.0
@@ -25,8 +30,8 @@ STRICT = ("-X", "dev", "-W", "error", "-W", "ignore:This process:DeprecationWarn
 class Stage:
     """The named pipe that servers of ``servers/stage.py`` write to, and configs of such servers."""
 
-    def __init__(self, folder: Path | str) -> None:
-        self.path = str(Path(folder) / "stage")
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.path = os.path.join(folder, "stage")
         os.mkfifo(self.path)
         # Also opened for writing, so that it has no end when the last server goes.
         self._pipe = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
@@ -39,7 +44,7 @@ class Stage:
         """What a config says about such a server."""
         return {
             "command": sys.executable,
-            "args": ["-I", "-S", str(SERVERS / "stage.py"), *options],
+            "args": ["-I", "-S", SERVER, *options],
             "env": {"STAGE": self.path},
             **members,
         }
@@ -82,6 +87,8 @@ class Stage:
 
     def assert_empty(self, limit: float = 5.0) -> None:
         """Fails when a server of this stage, or a process of one, still runs after so long."""
+        from .processes import marked, wait_gone
+
         for process in marked(self.mark):
             wait_gone(process.pid, limit)
 

@@ -3,7 +3,6 @@
 ``endings.py FOLDER ENDING [OPTION...]``: the options are those of the stage server.
 """
 
-import asyncio
 import atexit
 import gc
 import os
@@ -11,13 +10,14 @@ import signal
 import sys
 import threading
 import types
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
 from kit.stage import LIMIT, Stage
 
 FOLDER, ENDING, *OPTIONS = sys.argv[1:]
+if "asyncio" in ENDING:
+    import asyncio
 STAGE = Stage(FOLDER)
 #: What an ending keeps until the interpreter is taken apart.
 KEPT = []
