@@ -153,8 +153,9 @@ def test_a_program_that_ends_at_once_is_told_with_its_last_words(
 ) -> None:
     box = make(plain("--exit", "3"))
     assert box.tools == {}
-    assert "3" in one_warning()
-    with pytest.raises(ValueError, match="Unknown tool 'echo'.*exit"):
+    assert "exit status 3" in (said := one_warning())
+    assert "its last words: plain: this server does not want to start" in said
+    with pytest.raises(ValueError, match="Unknown tool 'echo'.*exit status 3"):
         box.call_tool("echo", {"text": "hello"})
 
 

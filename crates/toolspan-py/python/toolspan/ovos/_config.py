@@ -10,6 +10,10 @@ from .._errors import ConfigError
 # Seconds for connecting, for listing and for each call, where the config says nothing.
 DEFAULT_TIMEOUT = 30
 
+# One server alone: its tools keep their names, and its failure is raised, which says more than a
+# status does.
+_ALONE = {"prefix": "", "required": True}
+
 _LOCAL_KEYS = ("command", "args", "env", "cwd")
 _REMOTE_KEYS = ("url", "headers")
 
@@ -17,19 +21,18 @@ _REMOTE_KEYS = ("url", "headers")
 def server_config(config: Any, toolbox_id: str) -> dict[str, Any]:
     """The config of an ``MCPToolBox``: the keys of one server, or ``mcpServers`` with several.
 
-    One server alone gets no prefix, so its tools keep their names. What is wrong in a value is left
-    for the reader of configs to say.
+    What is wrong in a value is left for the reader of configs to say.
     """
     given = _without_nulls(_as_object(config))
     if "mcpServers" not in given:
         # At the top they hold for the server as well, and for what a model is given.
         limits = {"limits": given.pop("limits")} if "limits" in given else {}
-        entry = {"prefix": "", **_entry(given, DEFAULT_TIMEOUT)}
+        entry = {**_ALONE, **_entry(given, DEFAULT_TIMEOUT)}
         return {"mcpServers": {toolbox_id: entry}, **limits}
     timeout = given.pop("timeout", DEFAULT_TIMEOUT)
     servers = given["mcpServers"]
     if isinstance(servers, Mapping):
-        alone = {"prefix": ""} if len(servers) == 1 else {}
+        alone = _ALONE if len(servers) == 1 else {}
         given["mcpServers"] = {
             key: {**alone, **_entry(_without_nulls(entry), timeout)}
             if isinstance(entry, Mapping)
