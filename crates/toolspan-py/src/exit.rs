@@ -84,11 +84,19 @@ impl Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        if is_here() {
-            let mut state = state();
-            state.waits = state.waits.saturating_sub(1);
+        let mut state = state();
+        state.waits = state.waits.saturating_sub(1);
+        // Nobody else listens, and to tell costs a call to the system.
+        if is_ending() {
             LEFT.notify_all();
         }
+    }
+}
+
+impl Wait {
+    /// Leaves the wait to the process that this one was forked from in the middle of it.
+    pub(crate) fn leave_behind(self) {
+        std::mem::forget(self);
     }
 }
 

@@ -93,7 +93,7 @@ where
                 return ControlFlow::Continue(());
             }
             due = Instant::now() + SIGNALS;
-            look(told)
+            look(home, told)
         };
         let ended = home.block_on_looking(future, look);
         exit::stay_if_over();
@@ -107,10 +107,11 @@ where
             let told = told.map_or(Ok(()), |told| told.tell(py));
             told.map(|()| output)
         }
-        Err(_) if !home.is_here() => Err(error::forked(py)),
         Err(error) => Err(error::raised(py, error)),
     };
-    drop(wait);
+    if output.is_err() && !home.is_here() {
+        wait.leave_behind();
+    }
     output
 }
 
@@ -135,11 +136,13 @@ where
     })
 }
 
-fn look(told: Option<&Told>) -> ControlFlow<PyErr> {
+/// Looks for signals and tells of progress. Both run code of the program, which may fork.
+fn look(home: &Home, told: Option<&Told>) -> ControlFlow<PyErr> {
     exit::stay_if_over();
     let looked = Python::attach(|py| {
         py.check_signals()?;
-        told.map_or(Ok(()), |told| told.tell(py))
+        told.map_or(Ok(()), |told| told.tell(py))?;
+        refuse_forked(py, home)
     });
     match looked {
         Ok(()) => ControlFlow::Continue(()),

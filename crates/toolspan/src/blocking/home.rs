@@ -74,12 +74,13 @@ impl Home {
     /// two polls of the future, never during one, and at least every 50 ms as long as the polls and
     /// `look` itself return. Its break ends the wait and drops the future, which cancels a call.
     ///
-    /// `look` may wait in turn, for example call the same host.
+    /// `look` may wait in turn, for example call the same host. One that may fork has to break in the
+    /// copy, where the wait would not end; there the future is not dropped, so that nothing is sent to
+    /// servers of the original.
     ///
     /// # Errors
     ///
-    /// As [`Home::block_on`]; `usage` also when `look` returns in a forked copy of the process. There
-    /// the future is not dropped, so that nothing is sent to servers of the original.
+    /// As [`Home::block_on`].
     pub fn block_on_looking<F: Future, B>(
         &self,
         future: F,

@@ -53,26 +53,17 @@ pub(super) fn block_on<F: Future>(home: &Home, future: F) -> Result<F::Output> {
 pub(super) fn block_on_looking<F: Future, B>(
     home: &Home,
     future: F,
-    mut look: impl FnMut() -> ControlFlow<B>,
+    look: impl FnMut() -> ControlFlow<B>,
 ) -> Result<ControlFlow<B, F::Output>> {
     let _waiting = Waiting::begin(home)?;
     // On the heap, since only there it can be left alone for ever.
     let mut future = Box::pin(future);
-    let ended = turns(future.as_mut(), || {
-        let seen = look();
-        match home.handle() {
-            Ok(_) => seen.map_break(Ok),
-            Err(forked) => ControlFlow::Break(Err(forked)),
-        }
-    });
-    match ended {
-        ControlFlow::Continue(output) => Ok(ControlFlow::Continue(output)),
-        ControlFlow::Break(Ok(seen)) => Ok(ControlFlow::Break(seen)),
-        ControlFlow::Break(Err(forked)) => {
-            std::mem::forget(future);
-            Err(forked)
-        }
+    let ended = turns(future.as_mut(), look);
+    if ended.is_break() && !home.is_here() {
+        // What it holds is the original's, and nothing of it is to be told or ended.
+        std::mem::forget(future);
     }
+    Ok(ended)
 }
 
 /// Polls the future and looks up from it, in turn, until one of them ends the wait.
