@@ -176,7 +176,8 @@ impl Host {
         let arguments = self.arguments(name, args, arguments);
         let arguments = arguments.map_err(|refused| refused.raised(py))?;
         let (options, told) = self.options_here(py);
-        let call = self.opened.host.call_with(name, arguments, options);
+        // In one place, since each layer around it would else copy it whole.
+        let call = Box::pin(self.opened.host.call_with(name, arguments, options));
         let observation = self.wait(py, told.as_ref(), call)?;
         Ok(Observation::new(observation, self.limits().output_chars))
     }
