@@ -109,7 +109,8 @@ where
         }
         Err(error) => Err(error::raised(py, error)),
     };
-    if output.is_err() && !home.is_here() {
+    // Who was told may have forked.
+    if (output.is_err() || told.is_some()) && !home.is_here() {
         wait.leave_behind();
     }
     output
