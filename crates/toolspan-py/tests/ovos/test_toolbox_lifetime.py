@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -240,8 +238,3 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 print(box.call_tool("echo", {"text": "hello"}).content, flush=True)
 """
-
-
-def test_nothing_of_the_package_is_written_where_it_runs(census: Census) -> None:
-    assert [entry.name for entry in Path(census.folder).iterdir()] == []
-    assert os.path.isdir(census.folder)
