@@ -31,6 +31,8 @@ def test_a_fork_before_use_works(what: str, run_well: Callable[..., str]) -> Non
         "process_after_use",
         "while_threads_call",
         "while_threads_connect",
+        "forked_in_a_callback",
+        "forked_in_a_handler",
     ],
 )
 def test_a_fork_after_use_is_refused_at_once(what: str, run_well: Callable[..., str]) -> None:

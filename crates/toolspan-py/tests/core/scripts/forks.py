@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -158,6 +159,66 @@ def child_closes():
     call(kept[0])
     for each in (host, kept[0]):
         each.close()
+
+
+def forked_in_a_callback():
+    """The call goes on in the parent and ends in the child, which was never in it."""
+    with toolspan.connect(STAGE.config()) as host:
+        for text in ("held", "answered"):
+            children = []
+
+            def fork(progress, children=children):
+                children.append(os.fork())
+
+            forking = host.with_options(on_progress=fork)
+            tool = "stage__hold" if text == "held" else "stage__echo"
+            releasing = threading.Thread(target=release_after_progress, args=(host, text))
+            releasing.start()
+            try:
+                seen = forking.call(tool, text=text, progress=1)
+            except toolspan.ForkedProcess:
+                os._exit(0 if children == [0] else 1)
+            if children == [0]:
+                # The answer was there before the fork.
+                os._exit(0 if text == "answered" else 1)
+            assert seen.text == ("released" if text == "held" else text)
+            releasing.join(LIMIT)
+            wait(*children)
+            call(host)
+
+
+def release_after_progress(host, text):
+    STAGE.until("progress", text=text)
+    if text == "held":
+        # The child is there when the callback has returned, and the call goes on after that.
+        host.call("stage__echo", text="")
+        host.call("stage__release")
+
+
+def forked_in_a_handler():
+    """A handler of a signal that comes during a call."""
+    children = []
+    signal.signal(signal.SIGUSR1, lambda number, frame: children.append(os.fork()))
+    with toolspan.connect(STAGE.config()) as host:
+
+        def watch():
+            STAGE.until("call", tool="hold")
+            os.kill(os.getpid(), signal.SIGUSR1)
+            assert forked.wait(LIMIT)
+            host.call("stage__release")
+
+        forked = threading.Event()
+        children_seen = threading.Thread(target=watch)
+        children_seen.start()
+        reporting = host.with_options(on_progress=lambda progress: children and forked.set())
+        try:
+            seen = reporting.call("stage__hold", progress=1000, every=0.02)
+        except toolspan.ForkedProcess:
+            os._exit(0 if children == [0] else 1)
+        assert seen.text == "released"
+        children_seen.join(LIMIT)
+        wait(*children)
+        call(host)
 
 
 def child_lives_on():
