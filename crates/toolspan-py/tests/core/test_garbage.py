@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import threading
 import warnings
 import weakref
@@ -15,6 +16,7 @@ import pytest
 import toolspan
 from kit.processes import marked, wait_gone
 from kit.stage import LIMIT, Stage
+from kit.wait import until
 
 #: Seconds until the servers of a host that was dropped are gone: nobody waits for them.
 GONE = 5.0
@@ -195,3 +197,30 @@ def test_hosts_made_and_dropped_in_a_loop_leave_nothing(stage: Stage) -> None:
             del host
             gc.collect()
     stage.assert_empty(GONE)
+
+
+def test_hosts_that_were_closed_leave_no_descriptor_and_no_thread(stage: Stage) -> None:
+    """But for those that all hosts share, which the first of them leaves."""
+
+    async def call(host: toolspan.Host) -> None:
+        await asyncio.gather(*(host.acall("stage__echo", progress=1) for _ in range(8)))
+        cancelled = host.acall("stage__hold")
+        await asyncio.sleep(0)
+        cancelled.cancel()
+
+    def use() -> None:
+        with toolspan.connect(stage.config(), on_log=lambda message: None) as plain:
+            host = plain.with_options(on_progress=lambda progress: None)
+            assert host.call("stage__echo", text="a", progress=1, log="b").text == "a"
+            asyncio.run(call(host))
+
+    def left() -> tuple[int, int]:
+        gc.collect()
+        return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+
+    use()
+    descriptors, threads = left()
+    for _ in range(10):
+        use()
+    until(lambda: left()[0] <= descriptors, "the descriptors are closed")
+    until(lambda: left()[1] <= threads, "the threads have ended")
