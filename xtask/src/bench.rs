@@ -24,8 +24,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Fai
         .seen()
 }
 
-/// Installs the wheel that is shipped into a folder of its own: the environments of the tests keep
-/// theirs. Returns the folder.
+/// Builds the module as it is shipped and installs it into a folder of its own: the environments of
+/// the tests keep theirs. Returns the folder.
 fn python_module(workspace: &Workspace) -> Result<PathBuf, Failure> {
     let wheels = workspace.path("target/bench/wheels");
     let folder = workspace.path("target/bench/python");
@@ -37,9 +37,11 @@ fn python_module(workspace: &Workspace) -> Result<PathBuf, Failure> {
     }
     let python = workspace.tools().join("python-ovos/bin/python");
     Run::new(workspace.dev_tool("maturin"))
-        .args(["build", "--release", "--quiet", "--manifest-path"])
-        .args(["crates/toolspan-py/Cargo.toml", "--interpreter"])
-        .args([&python, &PathBuf::from("--out"), &wheels])
+        .args(["build", "--quiet", "--profile", "dist", "--locked"])
+        // It is installed here and nowhere else.
+        .args(["--auditwheel", "skip", "--compatibility", "linux"])
+        .args(["--manifest-path", "crates/toolspan-py/Cargo.toml", "--out"])
+        .args([&wheels])
         .in_folder(workspace.root())
         .seen()?;
     Run::new(&python)
