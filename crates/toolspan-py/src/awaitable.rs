@@ -94,7 +94,7 @@ impl<'py> Door<'py> {
     ///
     /// # Errors
     ///
-    /// As [`Door::find`]; `ForkedProcess`; `ClosedError` when the interpreter ends.
+    /// As [`Door::find`]; `ForkedProcess`; [`exit::refusal`] when the interpreter ends.
     pub(crate) fn open(py: Python<'py>, home: &Home, synchronous: &str) -> PyResult<Self> {
         wait::refuse_forked(py, home)?;
         exit::refuse_ending(py)?;

@@ -2,15 +2,18 @@
 //!
 //! A thread that wants the interpreter's lock while the interpreter ends is stopped for ever or
 //! brings the process down. So before it ends, all hosts are closed, all waits of threads come to
-//! their end, and the threads of this module stop; later calls are refused before they wait.
+//! their end, and the threads of this module stop; later calls are refused before they wait. The
+//! threads of the program that live so long are daemons, of which nothing more is heard: what is
+//! raised in them is `SystemExit`, which ends a thread in silence.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use toolspan::blocking::Home;
 
@@ -28,8 +31,8 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 static OVER: AtomicBool = AtomicBool::new(false);
 /// Held for looking and changing only. Never touched in a forked copy of the process.
 static STATE: Mutex<State> = Mutex::new(State::new());
-/// What is raised once [`ENDING`] is set.
-static REFUSAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+/// The thread on which the interpreter ends, once it does.
+static LAST_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// Told when a thread leaves a wait.
 static LEFT: Condvar = Condvar::new();
 
@@ -65,7 +68,7 @@ impl Wait {
     ///
     /// # Errors
     ///
-    /// `ClosedError` when the interpreter ends.
+    /// [`refusal`] when the interpreter ends.
     pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
         Self::try_begin().ok_or_else(|| refusal(py))
     }
@@ -152,7 +155,7 @@ fn is_here() -> bool {
 
 /// # Errors
 ///
-/// `ClosedError` when the interpreter ends.
+/// [`refusal`] when the interpreter ends.
 pub(crate) fn refuse_ending(py: Python<'_>) -> PyResult<()> {
     match is_ending() {
         true => Err(refusal(py)),
@@ -160,12 +163,13 @@ pub(crate) fn refuse_ending(py: Python<'_>) -> PyResult<()> {
     }
 }
 
-/// What is raised when the interpreter ends. It was made before: a thread that runs Python code now
-/// could be stopped in it.
+/// What is raised when the interpreter ends: `ClosedError` where the program says farewell, and
+/// `SystemExit` in every other thread. No Python code runs for that one: the thread could be stopped
+/// in it.
 pub(crate) fn refusal(py: Python<'_>) -> PyErr {
-    match REFUSAL.get(py) {
-        Some(refusal) => PyErr::from_value(refusal.bind(py).clone()),
-        None => error::closed(py),
+    match LAST_THREAD.get() {
+        Some(last) if *last != thread::current().id() => PySystemExit::new_err(()),
+        _ => error::closed(py),
     }
 }
 
@@ -178,7 +182,7 @@ pub(crate) fn is_ending() -> bool {
 /// the process is gone. Called without the lock.
 pub(crate) fn stay_if_over() {
     while OVER.load(Ordering::Acquire) {
-        std::thread::park();
+        thread::park();
     }
 }
 
@@ -187,9 +191,7 @@ pub(crate) fn stay_if_over() {
 /// when it ends. In a forked copy of the process it does nothing.
 #[pyfunction]
 pub(crate) fn end(py: Python<'_>) {
-    if is_here() {
-        let _ = REFUSAL.set(py, error::closed(py).into_value(py).into_any());
-    }
+    let _ = LAST_THREAD.set(thread::current().id());
     ENDING.store(true, Ordering::Release);
     if !is_here() {
         return;

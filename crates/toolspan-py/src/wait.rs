@@ -70,7 +70,7 @@ impl Told {
 /// # Errors
 ///
 /// What a handler of a signal raises, and what `told` raises that is no `Exception`: the future is
-/// dropped then, which cancels a call. `ForkedProcess`; `ClosedError` when the interpreter ends;
+/// dropped then, which cancels a call. `ForkedProcess`; [`exit::refusal`] when the interpreter ends;
 /// `UsageError` on a thread that runs asynchronous tasks of Rust.
 pub(crate) fn wait<F>(
     py: Python<'_>,

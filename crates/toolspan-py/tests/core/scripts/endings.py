@@ -23,8 +23,11 @@ STAGE = Stage(FOLDER)
 KEPT = []
 
 
-def say_before_or_after():
+def say_after():
     """Registered before the import of the package, so it runs when all hosts are closed."""
+    if ENDING == "daemon_thread_that_is_joined_late":
+        KEPT[-1].join()
+        print("joined", flush=True)
     if ENDING == "atexit_registered_first":
         try:
             KEPT[0].call("stage__echo", text="late")
@@ -32,7 +35,7 @@ def say_before_or_after():
             print("closed", flush=True)
 
 
-atexit.register(say_before_or_after)
+atexit.register(say_after)
 
 import toolspan  # noqa: E402
 
@@ -63,11 +66,8 @@ def in_a_thread(work, *arguments, daemon=True):
 
 
 def call_held(host):
-    try:
-        host.call("stage__hold")
-    except toolspan.ToolspanError:
-        # The host was closed: the thread may live to see it.
-        pass
+    """Catches nothing: a daemon that dies with the interpreter does so in silence."""
+    host.call("stage__hold")
 
 
 def left_open():
@@ -198,10 +198,22 @@ def daemon_threads_that_never_stop_calling():
             finally:
                 event.set()
 
-    for event in begun:
-        in_a_thread(call_on, event)
+    def call_till_it_fails(event):
+        while True:
+            host.call("stage__echo", text="d")
+            event.set()
+
+    for number, event in enumerate(begun):
+        in_a_thread(call_on if number % 2 else call_till_it_fails, event)
     for event in begun:
         assert event.wait(LIMIT)
+    ready()
+
+
+def daemon_thread_that_is_joined_late():
+    """What was registered before the import is run after the end of all hosts."""
+    KEPT.append(in_a_thread(call_held, connect()))
+    STAGE.until("call", tool="hold")
     ready()
 
 
@@ -217,13 +229,7 @@ def thread_that_outlives_main():
 
 
 def connecting():
-    def connect_silent():
-        try:
-            toolspan.connect(STAGE.config("silent"))
-        except toolspan.ToolspanError:
-            pass
-
-    in_a_thread(connect_silent)
+    in_a_thread(toolspan.connect, STAGE.config("silent"))
     STAGE.until("begin")
     ready()
 
@@ -270,6 +276,18 @@ def asyncio_connecting():
         ready()
 
     asyncio.run(main())
+
+
+def asyncio_in_a_daemon_thread():
+    host = connect()
+
+    async def main():
+        tolerate_a_busy_loop()
+        await host.acall("stage__hold")
+
+    in_a_thread(lambda: asyncio.run(main()))
+    STAGE.until("call", tool="hold")
+    ready()
 
 
 async def until_called(times):
