@@ -32,6 +32,7 @@ def test_a_fork_before_use_works(what: str, run_well: Callable[..., str]) -> Non
         "while_threads_call",
         "while_threads_connect",
         "forked_in_a_callback",
+        "forked_in_the_last_callback",
         "forked_in_a_handler",
     ],
 )

@@ -164,35 +164,44 @@ def child_closes():
 def forked_in_a_callback():
     """The call goes on in the parent and ends in the child, which was never in it."""
     with toolspan.connect(STAGE.config()) as host:
-        for text in ("held", "answered"):
+        children = []
+        forked = threading.Event()
+
+        def fork(progress):
+            children.append(os.fork())
+            forked.set()
+
+        def release():
+            if forked.wait(LIMIT):
+                host.call("stage__release")
+
+        releasing = threading.Thread(target=release)
+        releasing.start()
+        try:
+            seen = host.with_options(on_progress=fork).call("stage__hold", progress=1)
+        except toolspan.ForkedProcess:
+            os._exit(0 if children == [0] else 1)
+        assert seen.text == "released"
+        releasing.join(LIMIT)
+        wait(*children)
+        call(host)
+
+
+def forked_in_the_last_callback():
+    """The answer may be there before the child is: then both have it."""
+    with toolspan.connect(STAGE.config()) as host:
+        for _ in range(5):
             children = []
-
-            def fork(progress, children=children):
-                children.append(os.fork())
-
-            forking = host.with_options(on_progress=fork)
-            tool = "stage__hold" if text == "held" else "stage__echo"
-            releasing = threading.Thread(target=release_after_progress, args=(host, text))
-            releasing.start()
+            fork = host.with_options(on_progress=lambda _, seen=children: seen.append(os.fork()))
             try:
-                seen = forking.call(tool, text=text, progress=1)
+                text = fork.call("stage__echo", text="a", progress=1).text
             except toolspan.ForkedProcess:
-                os._exit(0 if children == [0] else 1)
+                text = "a"
             if children == [0]:
-                # The answer was there before the fork.
-                os._exit(0 if text == "answered" else 1)
-            assert seen.text == ("released" if text == "held" else text)
-            releasing.join(LIMIT)
+                os._exit(0 if text == "a" else 1)
+            assert text == "a"
             wait(*children)
             call(host)
-
-
-def release_after_progress(host, text):
-    STAGE.until("progress", text=text)
-    if text == "held":
-        # The child is there when the callback has returned, and the call goes on after that.
-        host.call("stage__echo", text="")
-        host.call("stage__release")
 
 
 def forked_in_a_handler():
