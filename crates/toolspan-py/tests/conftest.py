@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,7 +24,11 @@ from kit.wait import Events
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes property tests try the same values in each run, and keeps them out of the sources."""
+    """Lets each run be like any other, whoever starts it, and keeps it out of the sources."""
+    # A shell ignores interrupts for what it runs in the background, and so would every script.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Property tests try the same values.
     if config.pluginmanager.hasplugin("hypothesispytest"):
         from hypothesis import configuration, settings
 
