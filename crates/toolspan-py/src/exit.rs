@@ -7,6 +7,7 @@
 //! raised in them is `SystemExit`, which ends a thread in silence.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
@@ -210,13 +211,21 @@ fn close_all() {
     let Ok(home) = Home::get() else {
         return;
     };
-    // Closing keeps to the limits of each host by itself.
-    let _ = home.block_on(async {
+    let limits = hosts.iter().map(toolspan::Host::close_limit);
+    let longest = limits.max().unwrap_or_default().saturating_add(PATIENCE);
+    let begun = Instant::now();
+    let closing = async {
         let mut closing = tokio::task::JoinSet::new();
         for host in hosts {
             closing.spawn(async move { host.close().await });
         }
         while closing.join_next().await.is_some() {}
+    };
+    // Closing keeps to the limits of each host by itself; nothing that goes wrong there holds up the
+    // end of the process, whose watchdog then ends the servers.
+    let _ = home.block_on_looking(closing, || match begun.elapsed() >= longest {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     });
 }
 
