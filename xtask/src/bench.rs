@@ -37,7 +37,7 @@ fn python_module(workspace: &Workspace) -> Result<PathBuf, Failure> {
     }
     let python = workspace.tools().join("python-ovos/bin/python");
     Run::new(workspace.dev_tool("maturin"))
-        .args(["build", "--quiet", "--profile", "dist", "--locked"])
+        .args(["build", "--quiet", "--profile", "wheel", "--locked"])
         // It is installed here and nowhere else.
         .args(["--auditwheel", "skip", "--compatibility", "linux"])
         .args(["--manifest-path", "crates/toolspan-py/Cargo.toml", "--out"])
