@@ -43,7 +43,9 @@ BAD: dict[str, tuple[Any, list[str]]] = {
     ),
     "timeout of the wrong type": ({"command": "uvx", "timeout": [30]}, ["timeout"]),
     "timeout that is no number": ({"command": "uvx", "timeout": "soon"}, ["timeout"]),
-    "negative timeout": ({"command": "uvx", "timeout": -1}, ["-1"]),
+    "negative timeout": ({"command": "uvx", "timeout": -1}, [".timeout: ", "-1"]),
+    "no time at all": ({"command": "uvx", "timeout": "0"}, [".timeout: ", "0.001 to 86400"]),
+    "time without end": ({"command": "uvx", "timeout": float("inf")}, ["/timeout: ", "inf"]),
     "timeouts of the wrong type": ({"command": "uvx", "timeouts": 3}, ["timeouts"]),
     "a program that is not there": (
         {"command": "/no/such/program"},
@@ -180,6 +182,30 @@ def test_one_server_of_several_that_fails_costs_its_own_tools_alone(
     assert 'server "gone"' in said and 'server "odd"' in said and '"good"' not in said
     assert {tool.split("__")[0] for tool in box.tools} == {"good"}
     assert box.call_tool("good__echo", {"text": "hello"}).content == "hello"
+
+
+def test_what_is_wrong_with_a_config_and_its_servers_is_one_warning(
+    make: Make, one_warning: Callable[[], str]
+) -> None:
+    box = make({"mcpServers": {name: {"command": f"/no/{name}", "odd": 1} for name in ("a", "b")}})
+    said = one_warning()
+    for part in "has no tools", 'server "a"', 'server "b"', "mcpServers.a.odd", "mcpServers.b.odd":
+        assert part in said
+    box.refresh_tools()
+    assert "has no tools" in (said := one_warning()) and "odd" not in said
+
+
+def test_what_becomes_of_a_config_after_the_connection_changes_nothing(
+    plain: Entry, make: Make, warned: Callable[[], list[str]]
+) -> None:
+    config = plain("--odd-names")
+    box = make(config)
+    names = list(box.tools)
+    for servers in 5, {"home": None}, {"one": {}, "two": {}}:
+        config["mcpServers"] = servers
+        box.refresh_tools()
+        assert list(box.tools) == names
+    assert warned() == []
 
 
 def test_what_the_reader_of_configs_warns_of_is_logged_once(

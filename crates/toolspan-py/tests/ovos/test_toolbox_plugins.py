@@ -72,6 +72,14 @@ def test_an_answer_that_is_no_result_says_on_the_bus_what_went_wrong(
     assert said.startswith("ValueError: Unknown tool 'ecko' for ToolBox 'ovos-mcp-toolbox'")
     assert "echo" in said.removeprefix("ValueError: Unknown tool 'ecko'")
 
+    topic = "ovos.persona.tools.ovos-mcp-toolbox.call"
+    for data, expected in {
+        "no name": ({}, "ValueError: Unknown tool ''"),
+        "a name of null": ({"name": None, "kwargs": {}}, "ValueError: Unknown tool 'None'"),
+        "arguments of null": ({"name": "count", "kwargs": None}, "RuntimeError: Tool 'count'"),
+    }.values():
+        assert ask(bus, topic, data)["error"].startswith(expected)
+
 
 def test_all_forms_of_the_constructor_make_a_toolbox(plain: Entry, make: Make) -> None:
     bus = FakeBus()

@@ -52,7 +52,7 @@ class SessionToolBox(ToolBox):
         self._relisting = Lock()
         #: Why the last discovery found no tools, or not all; empty where it found all.
         self._absence = ""
-        #: What was logged and is not to be logged again.
+        #: What the last discovery logged, and the next one need not log again.
         self._warned: set[str] = set()
         super().__init__(toolbox_id=self.toolbox_id, config=config, bus=bus)
 
@@ -119,7 +119,7 @@ class SessionToolBox(ToolBox):
         except (ValueError, RuntimeError) as error:
             if error.__cause__ is not None:
                 add_reason(error)
-            elif name not in self._tools:
+            elif name not in self._tools and self._find(name) is None:
                 add(error, self._why_unknown(name))
             raise
         return cast("AdapterToolOutput", output)
@@ -185,7 +185,7 @@ class SessionToolBox(ToolBox):
             return str(error)
 
     def _warn(self, listing: Listing) -> None:
-        """Logs what is wrong: with servers at each discovery, all else once."""
+        """Logs what is wrong in one warning: with servers at each discovery, all else once."""
         odd = [
             oddity
             for oddity in listing.oddities
@@ -193,12 +193,12 @@ class SessionToolBox(ToolBox):
             # Why an entry cannot be used is among the failures, too.
             and not any(failure.message in oddity for failure in listing.failures)
         ]
-        if odd:
-            self._warned.update(odd)
-            warn(f"{self._title()}: {'; '.join(odd)}")
+        self._warned = set(listing.oddities)
         if self._absence:
             what = "lacks tools" if listing.tools else "has no tools"
-            warn(f"{self._title()} {what}: {self._absence}")
+            warn(f"{self._title()} {what}: {'; '.join([self._absence, *odd])}")
+        elif odd:
+            warn(f"{self._title()}: {'; '.join(odd)}")
 
     def _title(self) -> str:
         return f"{type(self).__name__} '{self.toolbox_id}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from .._errors import ConfigError
@@ -43,12 +44,9 @@ def server_config(config: Any, toolbox_id: str) -> dict[str, Any]:
 
 
 def keeps_names(config: Any) -> bool:
-    """Whether the config of an ``MCPToolBox`` has one server, and no prefix is asked for."""
-    if not isinstance(config, Mapping):
-        return False
-    servers = config.get("mcpServers")
-    entries = [config] if servers is None else [*servers.values()]
-    return len(entries) == 1 and not entries[0].get("prefix")
+    """Whether a config made by ``server_config`` has one server, and nobody asked for a prefix."""
+    entries = [*config["mcpServers"].values()]
+    return len(entries) == 1 and not entries[0]["prefix"]
 
 
 def toolspan_config(config: Any) -> str | dict[str, Any] | None:
@@ -106,13 +104,16 @@ def _with_timeouts(entry: dict[str, Any], default: Any) -> dict[str, Any]:
 
 
 def _number(value: Any) -> int | float | None:
-    """A number, also one that is written as text."""
+    """A number that can be a time, also one that is written as text."""
     if isinstance(value, str):
         try:
-            return float(value)
+            value = float(value)
         except ValueError:
             return None
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    # Any other is left where it stands, so that it is refused under its own key.
+    return value if 0 < value < inf else None
 
 
 def _without_nulls(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,4 +38,4 @@ class MCPToolBox(SessionToolBox):
         return server_config(config, toolbox_id)
 
     def _own_name(self, tool: Tool) -> str:
-        return tool.original_name if keeps_names(self.config) else tool.name
+        return tool.original_name if keeps_names(self._live().config) else tool.name

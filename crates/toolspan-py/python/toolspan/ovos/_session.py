@@ -44,7 +44,9 @@ class Session:
     """
 
     def __init__(self, config: Callable[[], Config]) -> None:
-        self._config = config
+        self._make_config = config
+        #: What was connected, whatever becomes of the toolbox's own config.
+        self.config: Config = None
         self._process = os.getpid()
         self._host: Host | None = None
         self._connecting = Lock()
@@ -71,7 +73,8 @@ class Session:
             is_new = host is None
             if host is None:
                 # Quiet: to be called inside a running event loop is what OVOS does.
-                host = self._host = connect(self._config(), None, True)
+                self.config = self._make_config()
+                host = self._host = connect(self.config, None, True)
                 # A close in the meantime found no host to end.
                 if self._closed:
                     self.close()
@@ -82,14 +85,18 @@ class Session:
 
     @property
     def has_changed(self) -> bool:
-        """Whether a server said, after the last listing, that its tools are others now."""
+        """Whether a server said, after the last listing, that its tools are others now.
+
+        Never in a forked copy of the process, which could not list them.
+        """
         host = self._host
-        return host is not None and host.tools_changed
+        return host is not None and host.tools_changed and self._process == os.getpid()
 
     def find(self, name: str) -> Tool:
         """The tool that a name means, in any of its forms; ``ToolNotFound`` where there is none."""
         host = self._host
-        if host is None:
+        # Over the bus a name may be anything.
+        if host is None or not isinstance(name, str):
             raise ToolNotFound(f'there is no tool called "{name}"')
         return host.find(name)
 

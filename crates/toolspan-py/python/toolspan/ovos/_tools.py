@@ -33,13 +33,8 @@ class Tools:
     def of(self, tools: Iterable[Tool], own_name: Callable[[Tool], str]) -> list[AgentTool]:
         """The tools of a listing, in its order."""
         made: dict[str, Made] = {}
-        taken: set[str] = set()
         for tool in tools:
             name = own_name(tool)
-            # A server may give a name twice; the session tells the two apart.
-            if name in taken:
-                name = tool.name
-            taken.add(name)
             made[tool.name] = self._kept(name, tool) or Made(tool, self._make(name, tool))
         self._made = made
         return [it.agent_tool for it in made.values()]
