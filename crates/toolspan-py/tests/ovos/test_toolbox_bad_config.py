@@ -12,6 +12,7 @@ from kit.processes import Census
 from kit.servers import Remote, closed_port
 from toolboxes import Entry, Make, Run
 from toolspan.ovos import MCPToolBox, ToolspanToolBox
+from toolspan.ovos._config import server_config
 
 #: A config, and what its only warning says beside the names of the toolbox and the server.
 BAD: dict[str, tuple[Any, list[str]]] = {
@@ -247,6 +248,19 @@ def test_a_timeout_that_is_written_as_text_counts(
     box = make({**plain(), "timeout": "30"})
     assert "echo" in box.tools
     assert warned() == []
+
+
+def test_a_timeout_is_for_connecting_for_listing_and_for_calls() -> None:
+    server = {"command": "uvx"}
+    for config in {**server, "timeout": "90"}, {"mcpServers": {"time": server}, "timeout": 90}:
+        (entry,) = server_config(config, "time")["mcpServers"].values()
+        assert entry["timeouts"] == dict.fromkeys(("connect", "list", "idle", "total"), 90)
+
+
+def test_a_call_that_takes_longer_than_the_timeout_is_given_up(plain: Entry, make: Make) -> None:
+    box = make({**plain(), "timeout": 0.3, "timeouts": {"connect": 30, "list": 30}})
+    with pytest.raises(RuntimeError, match="Tool execution failed for 'nap'.*300ms"):
+        box.call_tool("nap", {"seconds": 3600})
 
 
 def test_a_long_timeout_is_in_seconds(

@@ -59,6 +59,17 @@ def test_only_the_tools_that_the_config_includes_are_there(plain: Entry, make: M
         box.call_tool("pid", {})
 
 
+def test_a_tool_that_is_another_one_now_is_made_anew(plain: Entry, make: Make) -> None:
+    box = make(plain())
+    assert "value" in box.tools["null"].argument_schema.model_json_schema()["properties"]
+    box.call_tool("grow", {"name": "null"})
+    box.refresh_tools()
+    assert box.tools["null"].description == "Was added later"
+    assert box.tools["null"].argument_schema.model_json_schema()["properties"] == {}
+    with pytest.raises(ValueError, match="/value"):
+        box.call_tool("null", {"value": None})
+
+
 def test_an_unknown_name_lists_again_and_finds_what_came_later(plain: Entry, make: Make) -> None:
     box = make(plain())
     box.call_tool("grow", {"name": "later"})

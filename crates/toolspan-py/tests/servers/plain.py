@@ -100,7 +100,7 @@ TOOLS: list[tuple[str, str, dict[str, Any]]] = [
     ("meta", "Returns the _meta of its call as JSON", schema([])),
     ("variable", "Returns a variable of its environment", schema(["name"], name=TEXT)),
     ("pid", "Returns the number of its process", schema([])),
-    ("grow", "Adds a tool to the list", schema(["name"], name=TEXT)),
+    ("grow", "Adds a tool, in place of one of that name", schema(["name"], name=TEXT)),
     ("exit", "Ends the server without an answer", schema(["code"], code={"type": "integer"})),
 ]
 
@@ -246,7 +246,8 @@ class Server:
             level = arguments.get("level", "info")
             self.tell("message", {"level": level, "logger": "plain", "data": arguments["text"]})
         elif tool == "grow":
-            self.tools.append((arguments["name"], "Was added later", schema([])))
+            others = [tool for tool in self.tools if tool[0] != arguments["name"]]
+            self.tools = [*others, (arguments["name"], "Was added later", schema([]))]
             if "list-changed" in self.options:
                 self.tell("tools/list_changed", {})
 
