@@ -38,7 +38,11 @@ pub(crate) struct Opening {
 impl Opened {
     pub(crate) fn new(host: toolspan::Host, opening: Opening) -> Self {
         let status = host.status();
-        let keys: Vec<&str> = status.iter().map(|status| &*status.toolbox).collect();
+        // A key may be any text, and what is shown is printed.
+        let keys = status
+            .iter()
+            .map(|status| status.toolbox.escape_debug().to_string());
+        let keys: Vec<String> = keys.collect();
         Self {
             toolboxes: keys.join(", "),
             home: opening.home,

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyMapping, PyString};
@@ -138,10 +138,16 @@ fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     if value.is_instance_of::<PyBool>() || value.is_instance_of::<PyString>() {
         return Err(not_a_number());
     }
-    let seconds: f64 = value.extract().map_err(|_| not_a_number())?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        PyValueError::new_err("timeout must be a number of seconds from 0 on, and finite")
-    })
+    let out_of_range =
+        || PyValueError::new_err("timeout must be a number of seconds from 0 on, and finite");
+    let seconds: f64 = value.extract().map_err(|raised: PyErr| {
+        // An int that is larger than any float.
+        match raised.is_instance_of::<PyOverflowError>(value.py()) {
+            true => out_of_range(),
+            false => not_a_number(),
+        }
+    })?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| out_of_range())
 }
 
 fn mapping<'a, 'py>(value: &'a Bound<'py, PyAny>, name: &str) -> PyResult<&'a Bound<'py, PyAny>> {

@@ -72,6 +72,7 @@ def test_options_add_up_and_the_later_ones_hold(host: toolspan.Host) -> None:
         ({"timeout": float("inf")}, ValueError),
         ({"timeout": "5"}, TypeError),
         ({"timeout": True}, TypeError),
+        ({"timeout": 10**400}, ValueError),
         ({"headers": {"a": 1}}, TypeError),
         ({"headers": ["a"]}, TypeError),
         ({"meta": [1]}, TypeError),
@@ -138,6 +139,11 @@ def test_a_config_of_which_nothing_can_be_used_is_an_error(entry: dict[str, Any]
     with pytest.raises(toolspan.ConfigError) as raised:
         toolspan.connect({"mcpServers": {"wrong": entry}})
     assert raised.value.toolbox == "wrong"
+
+
+def test_a_host_shows_its_toolboxes_in_one_line() -> None:
+    with toolspan.connect({"mcpServers": {"a\n\x1b[31m": {"command": "/no/such"}}}) as host:
+        assert repr(host) == r"<toolspan.Host a\n\u{1b}[31m: 0 tools>"
 
 
 def test_what_is_odd_in_a_config_is_kept_and_logged_once(
