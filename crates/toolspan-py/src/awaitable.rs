@@ -33,8 +33,19 @@ type Converted = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 /// A future of a loop, and what it is to be told.
 pub(crate) struct Ticket {
     event_loop: Py<PyAny>,
-    future: Py<PyAny>,
+    /// There until the drop.
+    future: Option<Py<PyAny>>,
     told: Option<Told>,
+}
+
+impl Drop for Ticket {
+    /// At the end of the interpreter nothing is told any more, and who waits for the future, waits
+    /// for ever: it is kept, for `asyncio` complains of a task that is gone before it is done.
+    fn drop(&mut self) {
+        if exit::is_ending() {
+            std::mem::forget(self.future.take());
+        }
+    }
 }
 
 /// What happened to a future.
@@ -60,7 +71,9 @@ impl News {
     ///
     /// What a callback raises that is no `Exception`.
     fn tell(self, py: Python<'_>) -> PyResult<()> {
-        let future = self.ticket().future.clone_ref(py);
+        let Some(future) = self.ticket().future.as_ref().map(|it| it.clone_ref(py)) else {
+            return Ok(());
+        };
         let future = future.bind(py);
         if future.call_method0(intern!(py, "done"))?.is_truthy()? {
             return Ok(());
@@ -94,10 +107,13 @@ impl<'py> Door<'py> {
     ///
     /// # Errors
     ///
-    /// As [`Door::find`]; `ForkedProcess`; [`exit::refusal`] when the interpreter ends.
+    /// As [`Door::find`]; `ForkedProcess`; `ClosedError` when the interpreter ends on this thread.
+    /// When it ends on another one, what is begun is never done.
     pub(crate) fn open(py: Python<'py>, home: &Home, synchronous: &str) -> PyResult<Self> {
         wait::refuse_forked(py, home)?;
-        exit::refuse_ending(py)?;
+        if !exit::is_left_behind() {
+            exit::refuse_ending(py)?;
+        }
         Self::find(py, synchronous)
     }
 
@@ -134,6 +150,24 @@ impl<'py> Door<'py> {
         Ok(future)
     }
 
+    /// A future that is never done, for a loop that lives on while the interpreter ends on another
+    /// thread.
+    pub(crate) fn left_behind(&self) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if !exit::is_left_behind() {
+            return Ok(None);
+        }
+        let _wait = self.wait()?;
+        let future = self.future()?;
+        std::mem::forget(future.clone());
+        Ok(Some(future))
+    }
+
+    /// For the methods of the loop: they are code of Python, in which the end of the interpreter would
+    /// stop this thread.
+    fn wait(&self) -> PyResult<exit::Wait> {
+        exit::Wait::begin_late().ok_or_else(|| exit::refusal(self.python()))
+    }
+
     fn future(&self) -> PyResult<Bound<'py, PyAny>> {
         let name = intern!(self.event_loop.py(), "create_future");
         self.event_loop.call_method0(name)
@@ -154,12 +188,16 @@ impl<'py> Door<'py> {
         T: Send + 'static,
     {
         let py = self.event_loop.py();
+        if let Some(never) = self.left_behind()? {
+            return Ok(never);
+        }
+        let _wait = self.wait()?;
         start()?;
         let future = self.future()?;
         let wants_progress = work.told.is_some();
         let ticket = Arc::new(Ticket {
             event_loop: self.event_loop.clone().unbind(),
-            future: future.clone().unbind(),
+            future: Some(future.clone().unbind()),
             told: work.told,
         });
         let working = (work.make)(wants_progress.then(|| sink(&ticket)));
@@ -256,11 +294,14 @@ impl Batch {
     /// Tells all futures, and then raises the first thing that a callback raised.
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         let news = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if exit::is_ending() {
+        let Some(wait) = exit::Wait::try_begin() else {
             return Ok(());
-        }
+        };
         let told = news.into_iter().map(|news| news.tell(py));
-        told.fold(Ok(()), PyResult::and)
+        let told = told.fold(Ok(()), PyResult::and);
+        // Who was told may have forked.
+        wait.end_here();
+        told
     }
 }
 

@@ -67,6 +67,9 @@ pub(crate) fn aconnect<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let home = home(py)?;
     let door = Door::open(py, &home, "connect")?;
+    if let Some(never) = door.left_behind()? {
+        return Ok(never);
+    }
     let opened = || {
         let on_log = on_log.map(callback).transpose()?;
         let opened = open(py, &home, config, on_log.as_ref())?;
@@ -95,7 +98,7 @@ pub(crate) fn aconnect<'py>(
 
 fn home(py: Python<'_>) -> PyResult<Home> {
     Home::get().map_err(|failure| match failure.kind() {
-        ErrorKind::Usage => error::forked(py),
+        ErrorKind::Usage => error::forked_too_late(py),
         _ => error::raised(py, failure),
     })
 }

@@ -18,6 +18,13 @@ fn module<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyModule>> {
     Ok(MODULE.get_or_try_init(py, import)?.bind(py))
 }
 
+/// Imports the exceptions while that can be done, for what is raised when the interpreter is taken
+/// apart.
+pub(crate) fn prepare(py: Python<'_>) {
+    // Where they cannot be had, whatever is raised later says so.
+    let _ = module(py);
+}
+
 /// The exception of an error's kind, with all that the error says.
 ///
 /// Where the exceptions themselves cannot be had, as at the end of the interpreter, it is the
@@ -29,11 +36,21 @@ pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
         .unwrap_or_else(|failure| failure)
 }
 
-/// `ForkedProcess`, for whatever is used in a process that was forked from its own.
+/// `ForkedProcess`, for a host that is used in a process that was forked from its own.
 pub(crate) fn forked(py: Python<'_>) -> PyErr {
     let message = "the host belongs to the process that this one was forked from";
-    let error = Error::new(ErrorKind::Usage, Phase::Call, message)
-        .with_hint("connect a host of its own in each process, after the fork");
+    forked_process(py, Phase::Call, message)
+}
+
+/// `ForkedProcess`, for a host that is to be connected in a process whose parent had one before.
+pub(crate) fn forked_too_late(py: Python<'_>) -> PyErr {
+    let message = "this process was forked from one that had connected a host before";
+    forked_process(py, Phase::Connect, message)
+}
+
+fn forked_process(py: Python<'_>, phase: Phase, message: &str) -> PyErr {
+    let error = Error::new(ErrorKind::Usage, phase, message)
+        .with_hint("start processes by spawn or forkserver, or connect only in forked ones");
     let class = || module(py)?.getattr(intern!(py, "ForkedProcess"));
     class()
         .and_then(|class| instance(&class, &error))

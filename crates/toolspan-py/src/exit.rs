@@ -4,7 +4,8 @@
 //! brings the process down. So before it ends, all hosts are closed, all waits of threads come to
 //! their end, and the threads of this module stop; later calls are refused before they wait. The
 //! threads of the program that live so long are daemons, of which nothing more is heard: what is
-//! raised in them is `SystemExit`, which ends a thread in silence.
+//! raised in them is `SystemExit`, which ends a thread in silence; what they await never comes, so
+//! that a loop of theirs stays as it is.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -83,6 +84,26 @@ impl Wait {
         }
         state.waits += 1;
         Some(Self(()))
+    }
+}
+
+impl Wait {
+    /// As [`Wait::try_begin`], for code of Python that this module runs on a thread of the program, and
+    /// also once the end has begun: until the end has been waited for.
+    pub(crate) fn begin_late() -> Option<Self> {
+        let mut state = state();
+        if OVER.load(Ordering::Acquire) {
+            return None;
+        }
+        state.waits += 1;
+        Some(Self(()))
+    }
+
+    /// Leaves the wait to the process that this one was forked from in the middle of it, if it was.
+    pub(crate) fn end_here(self) {
+        if !is_here() {
+            self.leave_behind();
+        }
     }
 }
 
@@ -168,10 +189,16 @@ pub(crate) fn refuse_ending(py: Python<'_>) -> PyResult<()> {
 /// `SystemExit` in every other thread. No Python code runs for that one: the thread could be stopped
 /// in it.
 pub(crate) fn refusal(py: Python<'_>) -> PyErr {
-    match LAST_THREAD.get() {
-        Some(last) if *last != thread::current().id() => PySystemExit::new_err(()),
-        _ => error::closed(py),
+    match is_left_behind() {
+        true => PySystemExit::new_err(()),
+        false => error::closed(py),
     }
+}
+
+/// Whether the interpreter ends on another thread than this one, of which nothing more is heard.
+pub(crate) fn is_left_behind() -> bool {
+    let last = LAST_THREAD.get();
+    last.is_some_and(|last| *last != thread::current().id())
 }
 
 /// Whether the end of the interpreter has begun.
@@ -197,12 +224,12 @@ pub(crate) fn end(py: Python<'_>) {
     if !is_here() {
         return;
     }
+    error::prepare(py);
     py.detach(close_all);
     callback::leave_all(py);
     py.detach(|| {
         awaitable::end_all();
         wait_for_waits();
-        OVER.store(true, Ordering::Release);
     });
 }
 
@@ -235,9 +262,12 @@ fn wait_for_waits() {
     while state.waits > 0 {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return;
+            break;
         }
         let waited = LEFT.wait_timeout(state, left);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
+    // Before the lock is given back, so that no wait begins in between.
+    OVER.store(true, Ordering::Release);
+    drop(state);
 }

@@ -42,6 +42,8 @@ QUIET = {
     "futures_left_to_asyncio": (0, ""),
     "asyncio_connecting": (0, ""),
     "asyncio_in_a_daemon_thread": (0, ""),
+    "tasks_of_a_daemon_thread": (0, ""),
+    "tasks_of_daemon_threads_that_never_stop_calling": (0, ""),
     "progress_callback_that_never_returns": (0, ""),
     "progress_callback_that_computes_on": (0, ""),
     "progress_callback_that_calls_on": (0, ""),
@@ -53,6 +55,7 @@ QUIET = {
     "closed_by_del_in_a_cycle": (0, ""),
     "closed_by_del_of_a_class_attribute": (0, ""),
     "closed_by_del_of_a_module": (0, ""),
+    "called_by_del_of_a_module": (0, "closed\n"),
     "cycle_with_a_callback": (0, ""),
 }
 

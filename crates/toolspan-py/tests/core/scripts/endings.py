@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 from kit.stage import LIMIT, Stage
 
 FOLDER, ENDING, *OPTIONS = sys.argv[1:]
-if "asyncio" in ENDING:
+if "asyncio" in ENDING or "tasks" in ENDING:
     import asyncio
 STAGE = Stage(FOLDER)
 #: What an ending keeps until the interpreter is taken apart.
@@ -290,6 +290,49 @@ def asyncio_in_a_daemon_thread():
     ready()
 
 
+def tasks_of_a_daemon_thread():
+    """The loop alone holds them, as it does those that wait for a timer."""
+    host = connect()
+
+    async def hold():
+        await host.acall("stage__hold")
+
+    async def main():
+        tolerate_a_busy_loop()
+        for _ in range(4):
+            asyncio.ensure_future(hold())
+        await asyncio.sleep(LIMIT)
+
+    run_in_daemon_threads(main)
+    for _ in range(4):
+        STAGE.until("call", tool="hold")
+    ready()
+
+
+def tasks_of_daemon_threads_that_never_stop_calling():
+    host = connect()
+    turning = threading.Barrier(9)
+
+    async def turn():
+        await host.acall("stage__echo", text="a")
+        await asyncio.to_thread(turning.wait, LIMIT)
+        while True:
+            await host.acall("stage__echo", text="a")
+
+    async def main():
+        tolerate_a_busy_loop()
+        await asyncio.gather(*(turn() for _ in range(4)))
+
+    run_in_daemon_threads(main, main)
+    turning.wait(LIMIT)
+    ready()
+
+
+def run_in_daemon_threads(*mains):
+    for main in mains:
+        in_a_thread(lambda main=main: asyncio.run(main()))
+
+
 async def until_called(times):
     for _ in range(times):
         await asyncio.to_thread(STAGE.until, "call", tool="hold")
@@ -419,6 +462,29 @@ def closed_by_del_of_a_module():
     sys.modules["another"] = module
     KEPT.clear()
     ready()
+
+
+def called_by_del_of_a_module():
+    module = types.ModuleType("another")
+    module.kept = Calls(connect())
+    sys.modules["another"] = module
+    KEPT.clear()
+    ready()
+
+
+class Calls:
+    """What comes so late finds no module any more, only what it holds."""
+
+    def __init__(self, host):
+        self.host = host
+        self.closed = toolspan.ClosedError
+        self.write = os.write
+
+    def __del__(self):
+        try:
+            self.host.call("stage__echo", text="late")
+        except self.closed:
+            self.write(1, b"closed\n")
 
 
 def class_attribute():

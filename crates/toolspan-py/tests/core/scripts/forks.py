@@ -132,7 +132,8 @@ def after_close():
     def use():
         try:
             toolspan.connect(STAGE.config())
-        except toolspan.ForkedProcess:
+        except toolspan.ForkedProcess as error:
+            assert error.phase == "connect" and "before" in error.message
             return
         raise AssertionError("was not refused")
 
