@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kit.processes import Census
+from kit.processes import Census, kill, wait_gone
 from kit.servers import Remote, closed_port
 from toolboxes import Entry, Make, Run
 from toolspan.ovos import MCPToolBox, ToolspanToolBox
@@ -130,6 +131,32 @@ def test_a_server_that_goes_away_takes_its_tools_along_until_it_is_back(
     assert 'server "ovos-mcp-toolbox"' in one_warning()
     server.restart()
     assert box.call_tool("echo", {"message": "hello"}).content == "Echo: hello"
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_change_that_cannot_be_listed_is_one_warning_and_leaves_the_tools_of_before(
+    others: int,
+    plain: Entry,
+    make: Make,
+    census: Census,
+    one_warning: Callable[[], str],
+    warned: Callable[[], list[str]],
+) -> None:
+    program = census.folder / "python"
+    program.symlink_to(sys.executable)
+    servers = {"home": {**plain("--list-changed"), "command": str(program)}}
+    box = make({"mcpServers": servers | {f"other_{number}": plain() for number in range(others)}})
+    names = list(box.tools)
+    pid = int(box.call_tool("home.pid", {}).content)
+    box.call_tool("home.grow", {"name": "later"})
+    program.unlink()
+    kill(pid)
+    wait_gone(pid)
+    assert list(box.tools) == names
+    said = one_warning()
+    assert "keeps its tools" in said and 'server "home"' in said and str(program) in said
+    assert list(box.tools) == names
+    assert warned() == []
 
 
 def test_a_tool_that_cannot_be_used_is_left_out_and_told_once(

@@ -72,8 +72,8 @@ class Session:
             host = self._host
             is_new = host is None
             if host is None:
-                # Quiet: to be called inside a running event loop is what OVOS does.
                 self.config = self._make_config()
+                # Quiet: to be called inside a running event loop is what OVOS does.
                 host = self._host = connect(self.config, None, True)
                 # A close in the meantime found no host to end.
                 if self._closed:
