@@ -109,7 +109,7 @@ class UsageError(ToolspanError):
 
 
 class ForkedProcess(UsageError):
-    """The host belongs to the process that this one was forked from."""
+    """The process was forked from the one that the host belongs to, or that had one before."""
 
 
 class ConfigError(ToolspanError):

@@ -301,7 +301,7 @@ def tasks_of_a_daemon_thread():
         tolerate_a_busy_loop()
         for _ in range(4):
             asyncio.ensure_future(hold())
-        await asyncio.sleep(LIMIT)
+        await asyncio.Event().wait()
 
     run_in_daemon_threads(main)
     for _ in range(4):
