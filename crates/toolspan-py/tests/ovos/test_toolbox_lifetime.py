@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -113,6 +114,34 @@ def test_a_close_while_a_server_is_being_started_leaves_nothing(
     began = time.monotonic()
     made[0].close()
     assert time.monotonic() - began < 1
+    thread.join(60)
+    assert found == [[]]
+    (started,) = [line for line in events.lines() if line.startswith("started")]
+    wait_gone(int(started.split()[1]))
+
+
+def test_a_close_while_a_server_is_being_started_ends_it_once_it_is_up(
+    plain: Entry, census: Census, events: Events
+) -> None:
+    gate = census.folder / "gate"
+    os.mkfifo(gate)
+    entry = plain("--events", str(events.path))
+    wait_first = 'cat "$0" && exec "$@"'
+    waits = ["-c", wait_first, str(gate), entry["command"], *entry["args"]]
+    made: list[MCPToolBox] = []
+    found: list[list[Any]] = []
+
+    class Known(MCPToolBox):
+        def discover_tools(self) -> list[Any]:
+            made.append(self)
+            found.append(super().discover_tools())
+            return found[-1]
+
+    config = {"command": "sh", "args": waits}
+    thread = Thread(target=lambda: Known(config=config), daemon=True)
+    thread.start()
+    with gate.open("wb"):
+        made[0].close()
     thread.join(60)
     assert found == [[]]
     (started,) = [line for line in events.lines() if line.startswith("started")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from kit.wait import Events
 from toolboxes import Entry, Make
 from toolspan.ovos import ToolspanToolBox
 
@@ -45,11 +46,15 @@ def test_a_name_that_two_servers_have_is_unknown_and_both_are_named(
         box.call_tool("echo", {"text": "hello"})
 
 
-def test_a_server_s_name_before_a_dot_works_with_one_server_too(plain: Entry, make: Make) -> None:
-    box = make(plain("--odd-names"))
+def test_a_server_s_name_before_a_dot_works_with_one_server_too(
+    plain: Entry, make: Make, events: Events
+) -> None:
+    box = make(plain("--odd-names", "--events", str(events.path)))
     assert box.call_tool("ovos-mcp-toolbox.echo", {"text": "hello"}).content == "hello"
     # What a model API makes of an odd name.
     assert box.call_tool("get_weather", {"city": "Faro"}).is_error is False
+    # What is known by another name is not looked for at the server.
+    assert events.count("tools/list") == 1
 
 
 def test_only_the_tools_that_the_config_includes_are_there(plain: Entry, make: Make) -> None:

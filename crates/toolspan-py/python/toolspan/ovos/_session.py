@@ -119,7 +119,7 @@ class Session:
         """Ends the servers and waits for that, within ``timeouts.close``. May come again."""
         self._closed = True
         host, self._host = self._host, None
-        if host is not None and self._process == os.getpid():
+        if host is not None:
             host.close()
 
 
