@@ -300,7 +300,7 @@ def tasks_of_a_daemon_thread():
     async def main():
         tolerate_a_busy_loop()
         for _ in range(4):
-            asyncio.ensure_future(hold())  # noqa: RUF006
+            asyncio.ensure_future(hold())  # noqa: RUF006, the loop alone is to hold it
         await asyncio.Event().wait()
 
     run_in_daemon_threads(main)
