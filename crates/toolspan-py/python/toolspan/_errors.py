@@ -23,7 +23,8 @@ class ToolspanError(Exception):
     toolbox: str | None
     #: The tool it is about.
     tool: str | None
-    #: How far the work had come, such as ``connect`` or ``receive``.
+    #: The step that failed: ``config``, ``connect``, ``handshake``, ``discover``, ``resolve``,
+    #: ``validate``, ``send``, ``call``, ``observe`` or ``close``.
     phase: str
     #: What became of the request: ``not_sent``, ``unknown`` or ``answered``.
     outcome: str

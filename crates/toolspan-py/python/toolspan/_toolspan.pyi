@@ -28,11 +28,15 @@ __version__: str
 
 @type_check_only
 class BrokenTool(TypedDict):
+    """A tool that cannot be called, and why."""
+
     name: str
     reason: str
 
 @type_check_only
 class ToolboxStatus(TypedDict):
+    """How a toolbox is, as Host.status() says: error is that of one that failed."""
+
     toolbox: str
     kind: str
     state: Literal["disabled", "connecting", "ready", "degraded", "failed", "closed"]
@@ -47,8 +51,10 @@ class TextContent:
     type: Final[Literal["text"]] = "text"
     __match_args__ = ("text",)
     @property
-    def text(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def text(self) -> str:
+        """The text as the tool wrote it; not safe for a terminal."""
+    def to_dict(self) -> dict[str, Any]:
+        """The block as MCP writes it, with every further member that the tool gave."""
 
 @final
 class ImageContent:
@@ -57,11 +63,15 @@ class ImageContent:
     type: Final[Literal["image"]] = "image"
     __match_args__ = ("data", "mime_type")
     @property
-    def data(self) -> str: ...
+    def data(self) -> str:
+        """Its bytes in base64, as the tool wrote them."""
     @property
-    def mime_type(self) -> str: ...
-    def to_bytes(self) -> bytes: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def mime_type(self) -> str:
+        """The media type as the tool wrote it, such as "image/png"."""
+    def to_bytes(self) -> bytes:
+        """Its bytes. Raises ValueError where the data is no base64."""
+    def to_dict(self) -> dict[str, Any]:
+        """The block as MCP writes it, with every further member that the tool gave."""
 
 @final
 class AudioContent:
@@ -70,11 +80,15 @@ class AudioContent:
     type: Final[Literal["audio"]] = "audio"
     __match_args__ = ("data", "mime_type")
     @property
-    def data(self) -> str: ...
+    def data(self) -> str:
+        """Its bytes in base64, as the tool wrote them."""
     @property
-    def mime_type(self) -> str: ...
-    def to_bytes(self) -> bytes: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def mime_type(self) -> str:
+        """The media type as the tool wrote it, such as "audio/wav"."""
+    def to_bytes(self) -> bytes:
+        """Its bytes. Raises ValueError where the data is no base64."""
+    def to_dict(self) -> dict[str, Any]:
+        """The block as MCP writes it, with every further member that the tool gave."""
 
 @final
 class EmbeddedResource:
@@ -83,14 +97,19 @@ class EmbeddedResource:
     type: Final[Literal["resource"]] = "resource"
     __match_args__ = ("uri",)
     @property
-    def uri(self) -> str: ...
+    def uri(self) -> str:
+        """The resource's address."""
     @property
-    def mime_type(self) -> str | None: ...
+    def mime_type(self) -> str | None:
+        """Its media type; None where the tool does not say."""
     @property
-    def text(self) -> str | None: ...
+    def text(self) -> str | None:
+        """Its contents where they are text, else None."""
     @property
-    def blob(self) -> str | None: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def blob(self) -> str | None:
+        """Its contents in base64 where they are bytes, else None."""
+    def to_dict(self) -> dict[str, Any]:
+        """The block as MCP writes it, with every further member that the tool gave."""
 
 @final
 class ResourceLink:
@@ -99,115 +118,199 @@ class ResourceLink:
     type: Final[Literal["resource_link"]] = "resource_link"
     __match_args__ = ("uri", "name")
     @property
-    def uri(self) -> str: ...
+    def uri(self) -> str:
+        """The resource's address."""
     @property
-    def name(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def name(self) -> str:
+        """Its name; empty where the tool gave none."""
+    def to_dict(self) -> dict[str, Any]:
+        """The block as MCP writes it, with every further member that the tool gave."""
 
 @final
 class OtherContent:
-    """A block of a kind that this version does not know, as it came."""
+    """A block of a kind that this version does not know, or that breaks the rules of its kind, as
+    it came.
+    """
 
     @property
-    def type(self) -> str: ...
-    def to_dict(self) -> Any: ...
+    def type(self) -> str:
+        """The kind as the tool wrote it; empty where it gave none."""
+    def to_dict(self) -> Any:
+        """The block as it came: a dict, unless the tool sent something else."""
 
 Content = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink | OtherContent
 
 @final
 class Observation:
-    """What a tool answered."""
+    """What a tool answered. Nothing of it is converted before it is asked for.
+
+    str(observation) is its text.
+    """
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """All text blocks, joined with newlines; where there is none, the structured result as
+        JSON.
+        """
     @property
-    def content(self) -> list[Content]: ...
+    def content(self) -> list[Content]:
+        """The blocks in the order the tool gave them, each of the class of its kind."""
     @property
-    def is_error(self) -> bool: ...
+    def is_error(self) -> bool:
+        """Whether the tool says that it failed."""
     @property
-    def structured(self) -> Any: ...
+    def structured(self) -> Any:
+        """The structured result as plain Python values; None where there is none."""
     @property
-    def raw(self) -> list[Any]: ...
+    def raw(self) -> list[Any]:
+        """Every block as the server sent it, as plain Python values."""
     @property
-    def extra(self) -> dict[str, Any]: ...
+    def extra(self) -> dict[str, Any]:
+        """Further members of the result, such as _meta, as the server sent them."""
     @property
-    def schema_violation(self) -> str | None: ...
-    def to_llm_content(self, max_chars: int | None = None) -> list[TextContent | ImageContent]: ...
-    def to_llm_text(self, max_chars: int | None = None) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def schema_violation(self) -> str | None:
+        """Why the structured result does not match the tool's output schema; None where it does."""
+    def to_llm_content(self, max_chars: int | None = None) -> list[TextContent | ImageContent]:
+        """What a model is given: texts and images, with at most max_chars characters of text.
+
+        None means the host's limits.output_chars, 30,000 by default. Text past the bound is cut in
+        the middle, with a notice of what is missing. Sound, files and links become a line that
+        names them. What a tool reports as its failure begins with a line that says so.
+        """
+    def to_llm_text(self, max_chars: int | None = None) -> str:
+        """The text, within max_chars characters; None means the host's limits.output_chars.
+
+        Text past the bound is cut in the middle, with a notice of what is missing.
+        """
+    def to_dict(self) -> dict[str, Any]:
+        """The result as MCP writes it: content, structuredContent, isError and what else there
+        was.
+        """
 
 @final
 class Tool:
-    """A tool as a host knows it."""
+    """A tool as a host knows it: a description that keeps no server running."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name to call it by, unique in its host."""
     @property
-    def toolbox(self) -> str: ...
+    def toolbox(self) -> str:
+        """The toolbox it belongs to, as the config writes its key."""
     @property
-    def original_name(self) -> str: ...
+    def original_name(self) -> str:
+        """The server's own name for it."""
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """A name for people; the original name where the server gave none."""
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """What it does, in words for a model; empty where the server gave none."""
     @property
-    def input_schema(self) -> dict[str, Any]: ...
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments, as its author wrote it."""
     @property
-    def output_schema(self) -> dict[str, Any] | None: ...
+    def output_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of its structured result, as its author wrote it; None where there is
+        none.
+        """
     @property
-    def annotations(self) -> dict[str, Any]: ...
+    def annotations(self) -> dict[str, Any]:
+        """What the server says of its effects, such as {"readOnlyHint": True}; empty where it says
+        nothing. It proves nothing.
+        """
     @property
-    def signature(self) -> str: ...
-    def validate(self, args: Mapping[str, Any] | None = None, /, **arguments: Any) -> None: ...
-    def to_dict(self) -> dict[str, Any]: ...
+    def signature(self) -> str:
+        """Its arguments in one line, such as (timezone: string, format?: "a" | "b")."""
+    def validate(self, args: Mapping[str, Any] | None = None, /, **arguments: Any) -> None:
+        """Checks arguments against the input schema and calls nothing.
+
+        Raises InvalidArguments where they do not match it, as a call would, and SchemaRejected
+        where the schema itself cannot be used.
+        """
+    def to_dict(self) -> dict[str, Any]:
+        """The members that the command line prints for a tool as JSON."""
 
 @final
 class Progress:
     """How far a call has come, as its tool says."""
 
     @property
-    def progress(self) -> float: ...
+    def progress(self) -> float:
+        """Work done so far, in the tool's own unit."""
     @property
-    def total(self) -> float | None: ...
+    def total(self) -> float | None:
+        """All the work, in the same unit; None where the tool does not say."""
     @property
-    def message(self) -> str | None: ...
+    def message(self) -> str | None:
+        """What is being done, as the tool wrote it; None where it does not say."""
 
 @final
 class LogMessage:
     """A log message of a server."""
 
     @property
-    def toolbox(self) -> str: ...
+    def toolbox(self) -> str:
+        """The server's toolbox, as the config writes its key."""
     @property
-    def level(self) -> str: ...
+    def level(self) -> str:
+        """The level as the server wrote it, such as "info", "warning" or "error"."""
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The message as the server wrote it; not safe for a terminal."""
 
 @final
 class Host:
-    """All toolboxes of an agent behind one door."""
+    """All toolboxes of an agent behind one door. connect() and aconnect() make one.
+
+    It may be used by many threads and loops at once. Each method that waits has a twin that is
+    awaited, such as call() and acall().
+    """
 
     @property
-    def tools(self) -> list[Tool]: ...
+    def tools(self) -> list[Tool]:
+        """The tools there are now, in the order of the config and then of their servers."""
     @property
-    def tools_changed(self) -> bool: ...
+    def tools_changed(self) -> bool:
+        """Whether a server has said, since the last refresh, that its tools changed."""
     @property
-    def warnings(self) -> list[str]: ...
+    def warnings(self) -> list[str]:
+        """What was odd in the config, and what of it cannot be used: one sentence each."""
     @property
-    def closed(self) -> bool: ...
-    def status(self) -> list[ToolboxStatus]: ...
+    def closed(self) -> bool:
+        """Whether it was closed."""
+    def status(self) -> list[ToolboxStatus]:
+        """How each toolbox is now, in the order of the config. Never waits."""
     def call(
         self, name: str, args: Mapping[str, Any] | None = None, /, **arguments: Any
-    ) -> Observation: ...
+    ) -> Observation:
+        """Calls a tool by its name and waits for what it answers. The arguments are a mapping,
+        keywords, or both; what the call itself is to have, such as a timeout, is said by
+        with_options().
+
+        An observation means that the tool answered, also when it says that it failed; look at
+        is_error. Raises ToolspanError for every other end.
+        """
     def acall(
         self, name: str, args: Mapping[str, Any] | None = None, /, **arguments: Any
-    ) -> Future[Observation]: ...
-    def run(self, model_call: Any, /) -> Observation: ...
-    def arun(self, model_call: Any, /) -> Future[Observation]: ...
-    def find(self, name: str, /) -> Tool: ...
-    def afind(self, name: str, /) -> Future[Tool]: ...
-    def refresh(self) -> None: ...
-    def arefresh(self) -> Future[None]: ...
+    ) -> Future[Observation]:
+        """call() for asynchronous code: the future gives the observation. Cancelling it cancels the
+        call, here and at the server.
+        """
+    def run(self, model_call: Any, /) -> Observation:
+        """Runs a tool call as a model made it, in the form of any of the big APIs. Every end is an
+        observation that the model can read.
+        """
+    def arun(self, model_call: Any, /) -> Future[Observation]:
+        """run() for asynchronous code: the future gives the observation."""
+    def find(self, name: str, /) -> Tool:
+        """The tool that a name means, after starting what needs to be started to know it."""
+    def afind(self, name: str, /) -> Future[Tool]:
+        """find() for asynchronous code: the future gives the tool."""
+    def refresh(self) -> None:
+        """Lists the tools of every toolbox again; one that has failed is started again."""
+    def arefresh(self) -> Future[None]:
+        """refresh() for asynchronous code."""
     def with_options(
         self,
         *,
@@ -215,11 +318,25 @@ class Host:
         headers: Mapping[str, str] | None = None,
         meta: Mapping[str, Any] | None = None,
         on_progress: Callable[[Progress], object] | None = None,
-    ) -> Host: ...
-    def _quiet(self) -> Host: ...
-    def to_openai(self) -> list[dict[str, Any]]: ...
-    def close(self) -> None: ...
-    def aclose(self) -> Future[None]: ...
+    ) -> Host:
+        """A view of the same host whose calls have options. Options add up; of two that say the
+        same, the later one holds.
+
+        timeout is the longest time for a whole call, in seconds. headers are sent with the requests
+        of a call over HTTP, meta in the _meta of the request. on_progress is called with Progress:
+        for call() on the caller's thread, for acall() on its loop.
+        """
+    def _quiet(self) -> Host:
+        """A view of the same host that never warns of a running loop."""
+    def to_openai(self) -> list[dict[str, Any]]:
+        """The tools in the form of the OpenAI APIs: the tools of a Chat Completions request."""
+    def close(self) -> None:
+        """Ends every server, and waits until nothing of them is left, within timeouts.close. Calls
+        under way end as ClosedError. A second close does nothing, and so does one in a forked
+        process.
+        """
+    def aclose(self) -> Future[None]:
+        """close() for asynchronous code."""
     def __enter__(self) -> Host: ...
     def __exit__(
         self,
@@ -241,8 +358,16 @@ def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None,
     on_log: Callable[[LogMessage], object] | None,
     quiet: bool = False,
-) -> Host: ...
+) -> Host:
+    """Connects a config and waits until each toolbox is ready or has failed.
+
+    quiet is for code that has to be synchronous wherever it runs, such as a plugin of another
+    program: no call of the host warns that a loop is running, and what was odd in the config is in
+    its warnings alone.
+    """
+
 def aconnect(
     config: str | PathLike[str] | Mapping[str, Any] | None,
     on_log: Callable[[LogMessage], object] | None,
-) -> Future[Host]: ...
+) -> Future[Host]:
+    """connect for asynchronous code; the future gives the host."""
