@@ -10,7 +10,7 @@ use crate::guard::outcome::Phase;
 use crate::guard::sanitise;
 use crate::guard::secret::names_a_secret;
 use crate::registry::RegisteredTool;
-use crate::schema::{CheckFailed, kind_of};
+use crate::schema::{CheckFailed, Schema, kind_of, signature};
 use crate::{Error, ErrorKind, Result};
 
 /// What a caller asks for: a name and arguments, nothing checked.
@@ -151,6 +151,9 @@ impl ValidCall {
     }
 }
 
+/// Characters of a signature in a hint.
+const SHOWN_SIGNATURE: usize = 300;
+
 /// What stands in a summary in place of a value that may be a secret.
 const HIDDEN: &str = "[redacted]";
 
@@ -198,7 +201,7 @@ fn checked(
     definition
         .input
         .check_within(&arguments, limits.json_depth)
-        .map_err(refused)?;
+        .map_err(|failed| refused(failed, &definition.input))?;
     let text = serde_json::to_string(&arguments)
         .map_err(|error| invalid(format!("the arguments cannot be written: {error}")))?;
     if text.len() > limits.arguments_bytes {
@@ -215,7 +218,7 @@ fn checked(
     Ok((arguments, text))
 }
 
-fn refused(failed: CheckFailed) -> Error {
+fn refused(failed: CheckFailed, input: &Schema) -> Error {
     match failed {
         CheckFailed::Schema(rejected) => {
             let message = format!("the tool's schema cannot be used: {rejected}");
@@ -224,7 +227,19 @@ fn refused(failed: CheckFailed) -> Error {
         CheckFailed::Violations(violations) => invalid(format!(
             "the arguments do not match the tool's schema: {violations}"
         ))
-        .with_violations(violations.into_vec()),
+        .with_violations(violations.into_vec())
+        .with_hint(takes(input)),
+    }
+}
+
+/// What a tool takes, for whoever gave it something else.
+fn takes(input: &Schema) -> String {
+    match signature(input).as_str() {
+        "()" => "it takes no arguments".to_owned(),
+        signature => {
+            let shown = sanitise::one_line(signature, SHOWN_SIGNATURE);
+            format!("it takes {shown}")
+        }
     }
 }
 

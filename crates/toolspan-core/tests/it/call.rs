@@ -64,7 +64,7 @@ fn every_problem_of_the_arguments_is_told() {
             (error.toolbox(), error.tool()),
             (Some("box"), Some("box__work"))
         );
-        error.to_string()
+        format!("{error} ({})", error.hint().unwrap())
     })
     .collect();
     insta::assert_snapshot!(answers.join("\n"));
