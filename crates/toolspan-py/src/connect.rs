@@ -28,14 +28,16 @@ use crate::{convert, error, exit, running_loop, wait};
 ///
 /// quiet is for code that has to be synchronous wherever it runs, such as a plugin of another
 /// program: no call of the host warns that a loop is running, and what was odd in the config is in
-/// its warnings alone.
+/// its warnings alone. Without settle nothing is started or waited for: the first refresh() does
+/// it, and a close() from elsewhere ends it.
 #[pyfunction]
-#[pyo3(signature = (config, on_log, quiet=false))]
+#[pyo3(signature = (config, on_log, quiet=false, settle=true))]
 pub(crate) fn connect(
     py: Python<'_>,
     config: &Bound<'_, PyAny>,
     on_log: Option<Bound<'_, PyAny>>,
     quiet: bool,
+    settle: bool,
 ) -> PyResult<Host> {
     if !quiet {
         running_loop::warn(py, "aconnect")?;
@@ -44,13 +46,15 @@ pub(crate) fn connect(
     let home = home(py)?;
     let on_log = on_log.map(callback).transpose()?;
     let opened = open(py, &home, config, on_log.as_ref())?;
-    wait::wait_for(py, &home, None, async {
-        let settled = opened.host.settled().await;
-        if settled.is_err() {
-            opened.host.close().await;
-        }
-        settled
-    })?;
+    if settle {
+        wait::wait_for(py, &home, None, async {
+            let settled = opened.host.settled().await;
+            if settled.is_err() {
+                opened.host.close().await;
+            }
+            settled
+        })?;
+    }
     given(
         py,
         Host::new(opened, quiet, on_log.map(Bound::unbind)),

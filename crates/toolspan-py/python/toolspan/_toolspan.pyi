@@ -358,12 +358,14 @@ def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None,
     on_log: Callable[[LogMessage], object] | None,
     quiet: bool = False,
+    settle: bool = True,
 ) -> Host:
     """Connects a config and waits until each toolbox is ready or has failed.
 
     quiet is for code that has to be synchronous wherever it runs, such as a plugin of another
     program: no call of the host warns that a loop is running, and what was odd in the config is in
-    its warnings alone.
+    its warnings alone. Without settle nothing is started or waited for: the first refresh() does
+    it, and a close() from elsewhere ends it.
     """
 
 def aconnect(

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from queue import Queue
 from threading import Thread
 from typing import Any
 
@@ -94,33 +95,41 @@ def test_a_toolbox_whose_constructor_failed_half_way_can_be_dropped() -> None:
     gc.collect()
 
 
-def test_a_close_while_a_server_is_being_started_leaves_nothing(
-    plain: Entry, events: Events
+class Starting:
+    """A toolbox that another thread makes, while its server does not come up."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        made: Queue[MCPToolBox] = Queue()
+        self.found: list[list[Any]] = []
+
+        class Known(MCPToolBox):
+            def discover_tools(box) -> list[Any]:
+                made.put(box)
+                self.found.append(super().discover_tools())
+                return self.found[-1]
+
+        self.thread = Thread(target=lambda: Known(config=config), daemon=True)
+        self.thread.start()
+        self.box = made.get(timeout=60)
+
+
+def test_a_close_while_a_server_is_being_started_ends_it_at_once(
+    plain: Entry, events: Events, one_warning: Callable[[], str]
 ) -> None:
-    made: list[MCPToolBox] = []
-    found: list[list[Any]] = []
-
-    class Known(MCPToolBox):
-        def discover_tools(self) -> list[Any]:
-            made.append(self)
-            found.append(super().discover_tools())
-            return found[-1]
-
     silent = plain("--silent", "initialize", "--events", str(events.path))
-    config = {**silent, "timeout": 2}
-    thread = Thread(target=lambda: Known(config=config), daemon=True)
-    thread.start()
+    starting = Starting({**silent, "timeout": 3600, "timeouts": {"close": 5}})
     events.wait("initialize")
-    began = time.monotonic()
-    made[0].close()
-    assert time.monotonic() - began < 1
-    thread.join(60)
-    assert found == [[]]
     (started,) = [line for line in events.lines() if line.startswith("started")]
-    wait_gone(int(started.split()[1]))
+    began = time.monotonic()
+    starting.box.close()
+    assert time.monotonic() - began < 10
+    assert not alive(int(started.split()[1]))
+    starting.thread.join(60)
+    assert starting.found == [[]]
+    assert "the toolbox is closed" in one_warning()
 
 
-def test_a_close_while_a_server_is_being_started_ends_it_once_it_is_up(
+def test_a_close_while_a_server_is_not_up_yet_leaves_nothing(
     plain: Entry, census: Census, events: Events
 ) -> None:
     gate = census.folder / "gate"
@@ -128,24 +137,14 @@ def test_a_close_while_a_server_is_being_started_ends_it_once_it_is_up(
     entry = plain("--events", str(events.path))
     wait_first = 'cat "$0" && exec "$@"'
     waits = ["-c", wait_first, str(gate), entry["command"], *entry["args"]]
-    made: list[MCPToolBox] = []
-    found: list[list[Any]] = []
-
-    class Known(MCPToolBox):
-        def discover_tools(self) -> list[Any]:
-            made.append(self)
-            found.append(super().discover_tools())
-            return found[-1]
-
-    config = {"command": "sh", "args": waits}
-    thread = Thread(target=lambda: Known(config=config), daemon=True)
-    thread.start()
+    config = {"command": "sh", "args": waits, "timeout": 3600, "timeouts": {"close": 1}}
+    starting = Starting(config)
     with gate.open("wb"):
-        made[0].close()
-    thread.join(60)
-    assert found == [[]]
-    (started,) = [line for line in events.lines() if line.startswith("started")]
-    wait_gone(int(started.split()[1]))
+        starting.box.close()
+        assert census.left() == []
+    starting.thread.join(60)
+    assert starting.found == [[]]
+    assert events.lines() == []
 
 
 #: Imports without what OPM's own imports warn of, then a toolbox in `box`.

@@ -49,6 +49,8 @@ class Session:
         self.config: Config = None
         self._process = os.getpid()
         self._host: Host | None = None
+        #: The host whose servers are being started, for a close in the meantime.
+        self._starting: Host | None = None
         self._connecting = Lock()
         self._closed = False
 
@@ -69,19 +71,32 @@ class Session:
         """Connects the first time; later, lists again on the connections there are."""
         self.refuse_unusable()
         with self._connecting:
-            host = self._host
-            is_new = host is None
-            if host is None:
-                self.config = self._make_config()
-                # Quiet: to be called inside a running event loop is what OVOS does.
-                host = self._host = connect(self.config, None, True)
-                # A close in the meantime found no host to end.
-                if self._closed:
-                    self.close()
-                    self.refuse_unusable()
-        if not is_new:
-            host.refresh()
+            known = self._host
+            host = known or self._connect()
+        if known is not None:
+            known.refresh()
         return _listing(host)
+
+    def _connect(self) -> Host:
+        """A host whose servers were started; one that cannot be used is closed again."""
+        self.config = self._make_config()
+        # Quiet: to be called inside a running event loop is what OVOS does.
+        host = self._starting = connect(self.config, None, True, False)
+        try:
+            # A close in the meantime found no host to end.
+            self.refuse_unusable()
+            host.refresh()
+            self._host = host
+            self.refuse_unusable()
+        except BaseException:
+            self._host = None
+            host.close()
+            # Rather than what a close in the meantime made of the start.
+            self.refuse_unusable()
+            raise
+        finally:
+            self._starting = None
+        return host
 
     @property
     def has_changed(self) -> bool:
@@ -118,9 +133,11 @@ class Session:
     def close(self) -> None:
         """Ends the servers and waits for that, within ``timeouts.close``. May come again."""
         self._closed = True
-        host, self._host = self._host, None
-        if host is not None:
-            host.close()
+        # It may be both, at the moment when it was started.
+        for host in {self._host, self._starting}:
+            if host is not None:
+                host.close()
+        self._host = None
 
 
 def _listing(host: Host) -> Listing:
