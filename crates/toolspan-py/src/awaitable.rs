@@ -124,6 +124,7 @@ impl<'py> Door<'py> {
     /// `RuntimeError` where none runs; names the synchronous method.
     pub(crate) fn find(py: Python<'py>, synchronous: &str) -> PyResult<Self> {
         let import = || {
+            let _frame = exit::Frame::enter(py)?;
             let asyncio = PyModule::import(py, "asyncio")?;
             Ok::<_, PyErr>(asyncio.getattr("get_running_loop")?.unbind())
         };
@@ -143,8 +144,12 @@ impl<'py> Door<'py> {
         self.event_loop.py()
     }
 
-    /// A future that is done.
+    /// A future that is done; one that never is where the loop is left behind.
     pub(crate) fn ready(&self, result: PyResult<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(never) = self.left_behind()? {
+            return Ok(never);
+        }
+        let _frame = exit::Frame::enter(self.python())?;
         let future = self.future()?;
         settle(&future, result)?;
         Ok(future)

@@ -125,6 +125,50 @@ impl Wait {
     }
 }
 
+/// A frame of this module in which code of Python runs, or the interpreter's lock is given back: the
+/// end of the interpreter waits until it is left. Once it has begun, no other thread enters one than
+/// the last, which nobody stops.
+pub(crate) struct Frame(Option<Wait>);
+
+impl Frame {
+    /// Enters a frame, with the interpreter's lock.
+    ///
+    /// # Errors
+    ///
+    /// [`refusal`] when the interpreter ends on another thread.
+    pub(crate) fn enter(py: Python<'_>) -> PyResult<Self> {
+        // A process without hosts has no end of its own, and a forked copy may not look at the state.
+        if !is_here() {
+            return Ok(Self(None));
+        }
+        match Wait::try_begin() {
+            None if is_left_behind() => Err(refusal(py)),
+            wait => Ok(Self(wait)),
+        }
+    }
+
+    /// Does a work without the interpreter's lock.
+    pub(crate) fn detach<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+        let is_stopped = self.0.is_some();
+        py.detach(|| {
+            let done = work();
+            if is_stopped {
+                stay_if_over();
+            }
+            done
+        })
+    }
+}
+
+impl Drop for Frame {
+    /// The code that ran may have forked.
+    fn drop(&mut self) {
+        if let Some(wait) = self.0.take() {
+            wait.end_here();
+        }
+    }
+}
+
 /// A host's place among those that the end closes. Given up on drop.
 pub(crate) struct Place(u64);
 
@@ -155,6 +199,7 @@ pub(crate) fn watch_forks(py: Python<'_>) -> PyResult<()> {
     if OWNER.swap(process, Ordering::AcqRel) == process {
         return Ok(());
     }
+    let _frame = Frame::enter(py)?;
     let hooks = PyDict::new(py);
     hooks.set_item("after_in_child", wrap_pyfunction!(let_go, py)?)?;
     let system = PyModule::import(py, "os")?;

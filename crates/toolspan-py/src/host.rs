@@ -16,13 +16,14 @@ use toolspan::guard::Limits;
 use toolspan::{CallOptions, Error, RegisteredTool, Result};
 
 use crate::awaitable::{Door, Sink, Work};
+use crate::exit::{self, Frame};
 use crate::listener::Callback;
 use crate::observation::Observation;
 use crate::opened::Opened;
 use crate::options::{Given, Options};
 use crate::tool::Tool;
 use crate::wait::{self, Told};
-use crate::{convert, exit, running_loop};
+use crate::{convert, running_loop};
 
 /// All toolboxes of an agent behind one door. connect() and aconnect() make one.
 ///
@@ -154,7 +155,8 @@ impl Host {
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // In a forked copy a thread that is not there may hold what the toolboxes hold.
         wait::refuse_forked(py, &self.opened.home)?;
-        let status = py.detach(|| self.opened.host.status());
+        let frame = Frame::enter(py)?;
+        let status = frame.detach(py, || self.opened.host.status());
         let status: Vec<Value> = status.iter().map(|status| status.to_json()).collect();
         convert::to_python(py, &Value::Array(status))
     }
@@ -172,6 +174,7 @@ impl Host {
         args: Option<&Bound<'_, PyAny>>,
         arguments: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
+        let _frame = Frame::enter(py)?;
         self.warn(py, "acall")?;
         let arguments = self.arguments(name, args, arguments);
         let arguments = arguments.map_err(|refused| refused.raised(py))?;
@@ -193,6 +196,10 @@ impl Host {
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let door = self.door(py, "call")?;
+        if let Some(never) = door.left_behind()? {
+            return Ok(never);
+        }
+        let _frame = Frame::enter(py)?;
         let arguments = match self.arguments(&name, args, arguments) {
             Ok(arguments) => arguments,
             Err(refused) => return door.ready(Err(refused.raised(py))),
@@ -206,6 +213,7 @@ impl Host {
     /// observation that the model can read.
     #[pyo3(signature = (model_call, /))]
     fn run(&self, py: Python<'_>, model_call: &Bound<'_, PyAny>) -> PyResult<Observation> {
+        let _frame = Frame::enter(py)?;
         self.warn(py, "arun")?;
         let model_call = self.json(model_call)?;
         let (options, told) = self.options_here(py);
@@ -223,6 +231,10 @@ impl Host {
         model_call: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let door = self.door(py, "run")?;
+        if let Some(never) = door.left_behind()? {
+            return Ok(never);
+        }
+        let _frame = Frame::enter(py)?;
         let model_call = match self.json(model_call) {
             Ok(model_call) => model_call,
             Err(raised) => return door.ready(Err(raised)),
@@ -235,6 +247,7 @@ impl Host {
     /// The tool that a name means, after starting what needs to be started to know it.
     #[pyo3(signature = (name, /))]
     fn find(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
+        let _frame = Frame::enter(py)?;
         self.warn(py, "afind")?;
         let tool = self.wait(py, None, self.opened.host.find(name))?;
         Ok(Tool::new(&tool, self.limits()))
@@ -257,6 +270,7 @@ impl Host {
 
     /// Lists the tools of every toolbox again; one that has failed is started again.
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
+        let _frame = Frame::enter(py)?;
         self.warn(py, "arefresh")?;
         self.wait(py, None, refreshed(&self.opened))
     }
@@ -289,6 +303,7 @@ impl Host {
         meta: Option<Bound<'_, PyAny>>,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let _frame = Frame::enter(py)?;
         let given = Given {
             timeout,
             headers,

@@ -11,6 +11,7 @@ use toolspan::{RegisteredTool, ToolDefinition};
 
 use crate::convert::{arguments_within, to_dict, to_python};
 use crate::error;
+use crate::exit::Frame;
 
 /// A tool as a host knows it: a description that keeps no server running.
 #[pyclass(frozen, module = "toolspan")]
@@ -109,11 +110,14 @@ impl Tool {
         args: Option<&Bound<'_, PyAny>>,
         arguments: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        let frame = Frame::enter(py)?;
         let here = |error: toolspan::Error| error.in_toolbox(&self.toolbox).in_tool(&self.name);
         let arguments = arguments_within(args, arguments, &self.limits)
             .map_err(|refused| refused.map(here).raised(py))?;
         // The first check of a tool compiles its schema, and another thread may be doing that.
-        py.detach(|| self.definition.check_arguments(arguments, &self.limits))
+        let check = || self.definition.check_arguments(arguments, &self.limits);
+        frame
+            .detach(py, check)
             .map_err(|failed| error::raised(py, here(failed)))
     }
 

@@ -14,6 +14,7 @@ use super::{
     AudioContent, EmbeddedResource, ImageContent, OtherContent, ResourceLink, TextContent,
 };
 use crate::convert::to_python;
+use crate::exit::Frame;
 
 /// A block of an observation, by its place: nothing is copied before it is asked for.
 #[derive(Clone)]
@@ -107,7 +108,8 @@ pub(super) fn hash_of(main: &str) -> u64 {
 ///
 /// `ValueError` where it is none.
 pub(super) fn decoded<'py>(py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = py.detach(|| STANDARD.decode(data));
+    let frame = Frame::enter(py)?;
+    let bytes = frame.detach(py, || STANDARD.decode(data));
     let bytes = bytes.map_err(|error| {
         let length = data.len();
         PyValueError::new_err(format!(

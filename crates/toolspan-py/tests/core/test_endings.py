@@ -35,6 +35,8 @@ QUIET = {
     "daemon_thread_in_a_call": (0, ""),
     "many_daemon_threads_in_calls": (0, ""),
     "daemon_threads_that_never_stop_calling": (0, ""),
+    "daemon_threads_that_never_stop_converting": (0, ""),
+    "tasks_of_daemon_threads_that_never_stop_converting": (0, ""),
     "daemon_thread_that_is_joined_late": (0, "joined\n"),
     "thread_that_outlives_main": (0, "late\n"),
     "connecting": (0, ""),

@@ -4,6 +4,7 @@
 """
 
 import atexit
+import collections.abc
 import gc
 import os
 import signal
@@ -210,6 +211,57 @@ def daemon_threads_that_never_stop_calling():
     ready()
 
 
+class Members(collections.abc.Mapping):
+    """Computes for each member: code of the program that runs inside the package."""
+
+    def __init__(self, **members):
+        self.members = members
+
+    def __getitem__(self, name):
+        for _ in range(1000):
+            value = self.members[name]
+        return value
+
+    def __iter__(self):
+        yield from self.members
+
+    def __len__(self):
+        return len(self.members)
+
+
+class Model:
+    """As those of pydantic."""
+
+    def model_dump(self, mode):
+        return Members(text="e")["text"]
+
+
+def daemon_threads_that_never_stop_converting():
+    host = connect()
+    echo = host.find("stage__echo")
+    conversions = [
+        lambda: host.call("stage__echo", Members(text="e")),
+        lambda: echo.validate(Members(text="e")),
+        lambda: echo.validate(text=Model()),
+        lambda: echo.validate(Members(text=1)),
+        lambda: host.with_options(headers=Members(a="e"), meta=Members(a="e")),
+    ]
+    turning = threading.Barrier(len(conversions) + 1)
+
+    def turn(convert):
+        turning.wait(LIMIT)
+        while True:
+            try:
+                convert()
+            except toolspan.InvalidArguments:
+                continue
+
+    for convert in conversions:
+        in_a_thread(turn, convert)
+    turning.wait(LIMIT)
+    ready()
+
+
 def daemon_thread_that_is_joined_late():
     """What was registered before the import is run after the end of all hosts."""
     KEPT.append(in_a_thread(call_held, connect()))
@@ -321,6 +373,29 @@ def tasks_of_daemon_threads_that_never_stop_calling():
 
     async def main():
         tolerate_a_busy_loop()
+        await asyncio.gather(*(turn() for _ in range(4)))
+
+    run_in_daemon_threads(main, main)
+    turning.wait(LIMIT)
+    ready()
+
+
+def tasks_of_daemon_threads_that_never_stop_converting():
+    host = connect()
+    turning = threading.Barrier(3)
+
+    async def turn():
+        while True:
+            await host.acall("stage__echo", Members(text="e"))
+            try:
+                await host.acall("stage__echo", Members(text={1, 2}))
+            except toolspan.InvalidArguments:
+                continue
+
+    async def main():
+        tolerate_a_busy_loop()
+        await host.acall("stage__echo", Members(text="e"))
+        await asyncio.to_thread(turning.wait, LIMIT)
         await asyncio.gather(*(turn() for _ in range(4)))
 
     run_in_daemon_threads(main, main)
