@@ -16,6 +16,7 @@ use pyo3::types::{PyDict, PyMapping, PyString};
 use serde_json::Value;
 use toolspan::blocking::Home;
 use toolspan::config::{Environment, Resolved};
+use toolspan::guard::sanitise;
 use toolspan::{Error, ErrorKind, Phase, Result};
 
 use crate::awaitable::{Door, Work};
@@ -23,6 +24,9 @@ use crate::host::Host;
 use crate::listener::{Callback, Listener, Log};
 use crate::opened::{Opened, Opening};
 use crate::{convert, error, exit, running_loop, wait};
+
+/// Characters of a warning about a toolbox that has failed.
+const LONGEST_FAILURE: usize = 4_000;
 
 /// Connects a config and waits until each toolbox is ready or has failed.
 ///
@@ -144,14 +148,31 @@ fn open(
     started.map_err(|failure: Error| error::raised(py, failure))
 }
 
-/// Gives a program the host that was connected, and logs what was odd in its config unless the
-/// program is to do that.
+/// Gives a program the host that was connected, and logs what was odd in its config and which
+/// toolboxes have failed, unless the program is to do that.
 fn given(py: Python<'_>, host: Host, quiet: bool) -> PyResult<Host> {
     if !quiet {
-        warn(py, &host.opened().warnings)?;
+        let opened = host.opened();
+        let failed = py.detach(|| opened.failed());
+        let mut warnings = opened.warnings.clone();
+        for (toolbox, error) in failed {
+            // Of an entry that cannot be used, the config's own warning says why.
+            if !warnings.iter().any(|said| said.contains(error.message())) {
+                warnings.push(failure(py, &toolbox, error)?);
+            }
+        }
+        warn(py, &warnings)?;
     }
     host.opened().give();
     Ok(host)
+}
+
+/// A toolbox that has failed and why, in one line.
+fn failure(py: Python<'_>, toolbox: &str, failure: Error) -> PyResult<String> {
+    let raised = error::raised(py, failure);
+    let said = raised.value(py).str()?;
+    let said = format!("toolbox {toolbox:?} failed: {}", said.to_string_lossy());
+    Ok(sanitise::one_line(&said, LONGEST_FAILURE))
 }
 
 fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
@@ -210,7 +231,7 @@ impl Config {
             Self::File(path) => Some(path),
             Self::LookedUp => None,
         };
-        let found = Resolved::to_start(path.as_deref(), environment)?;
+        let found = Resolved::to_start(path.as_deref(), environment).map_err(name_it)?;
         found.ok_or_else(|| refused("there is no config file".to_owned()).with_hint(PLACES))
     }
 }
@@ -220,6 +241,17 @@ const FORMS: &str =
     "give the path of a config file, the config as a dict, or nothing to look it up";
 /// What to do where no config is found.
 const PLACES: &str = "give connect() a path or a dict, set TOOLSPAN_CONFIG, or write toolspan.json";
+
+/// Adds to the refusal of a config that was found but not approved what a program can do.
+fn name_it(error: Error) -> Error {
+    match (error.kind(), error.hint()) {
+        (ErrorKind::ApprovalRequired, Some(hint)) => {
+            let hint = format!("{hint}; or name the file: connect(\"toolspan.json\")");
+            error.with_hint(hint)
+        }
+        _ => error,
+    }
+}
 
 fn refused(message: String) -> Error {
     Error::new(ErrorKind::Config, Phase::Config, message)

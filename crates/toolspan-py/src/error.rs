@@ -4,10 +4,16 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
+use toolspan::guard::sanitise;
 use toolspan::schema::Violation;
 use toolspan::{Error, ErrorKind, Phase};
 
 use crate::convert::to_python;
+
+/// Lines of a server's standard error that an error shows.
+const LAST_LINES: usize = 3;
+/// Characters of one such line.
+const LONGEST_LINE: usize = 300;
 
 /// The module that has the exceptions. It is imported when the first one is raised, for it is a part
 /// of the package that imports this module.
@@ -94,6 +100,20 @@ fn instance(class: &Bound<'_, PyAny>, error: &Error) -> PyResult<PyErr> {
     says.set_item("stderr", error.stderr())?;
     let exception = class.call((error.message(),), Some(&says))?;
     Ok(PyErr::from_value(exception))
+}
+
+/// The last lines of a server's standard error in one line, bounded and safe to show.
+#[pyfunction]
+#[pyo3(name = "_last_words")]
+pub(crate) fn last_words(stderr: &str) -> String {
+    let lines = stderr.lines().rev();
+    let lines = lines.map(|line| sanitise::one_line(line, LONGEST_LINE));
+    let mut last: Vec<String> = lines
+        .filter(|line| !line.is_empty())
+        .take(LAST_LINES)
+        .collect();
+    last.reverse();
+    last.join(" | ")
 }
 
 fn violations<'py>(py: Python<'py>, violations: &[Violation]) -> PyResult<Bound<'py, PyList>> {

@@ -331,10 +331,14 @@ impl Host {
         if !self.opened.home.is_here() || exit::is_ending() {
             return Ok(());
         }
-        if !self.opened.is_closed() {
-            self.warn(py, "aclose")?;
+        let _frame = Frame::enter(py)?;
+        let was_open = !self.opened.is_closed();
+        wait::wait(py, &self.opened.home, None, self.opened.close())?;
+        // The program may make an error of the warning, and then it has closed the host all the same.
+        match was_open {
+            true => self.warn(py, "aclose"),
+            false => Ok(()),
         }
-        wait::wait(py, &self.opened.home, None, self.opened.close())
     }
 
     /// close() for asynchronous code.
@@ -388,8 +392,8 @@ impl Host {
         self.aclose(py)
     }
 
-    fn __repr__(&self) -> String {
-        self.opened.shown()
+    fn __repr__(&self, py: Python<'_>) -> String {
+        py.detach(|| self.opened.shown())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -35,6 +35,8 @@ mod module {
         AudioContent, EmbeddedResource, ImageContent, OtherContent, ResourceLink, TextContent,
     };
     #[pymodule_export]
+    use crate::error::last_words;
+    #[pymodule_export]
     use crate::host::Host;
     #[pymodule_export]
     use crate::log_message::LogMessage;

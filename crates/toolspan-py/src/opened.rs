@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
+use toolspan::Error;
 use toolspan::blocking::Home;
+use toolspan::toolbox::ToolBoxState;
 
 use crate::exit::{self, Place};
 use crate::listener::Log;
@@ -72,6 +74,18 @@ impl Opened {
         self.closed.load(Ordering::Acquire) || exit::is_ending()
     }
 
+    /// Its toolboxes that have failed, and why. Not for a forked copy of the process, where it may
+    /// wait for a thread that is not there.
+    pub(crate) fn failed(&self) -> Vec<(Arc<str>, Error)> {
+        let status = self.host.status().into_iter();
+        status
+            .filter_map(|status| match status.state {
+                ToolBoxState::Failed(error) => Some((status.toolbox, error)),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// How it is shown.
     pub(crate) fn shown(&self) -> String {
         let toolboxes = &self.toolboxes;
@@ -82,7 +96,14 @@ impl Opened {
             1 => "1 tool".to_owned(),
             many => format!("{many} tools"),
         };
-        format!("<toolspan.Host {toolboxes}: {tools}>")
+        let failed = match self.home.is_here() {
+            true => self.failed().len(),
+            false => 0,
+        };
+        match failed {
+            0 => format!("<toolspan.Host {toolboxes}: {tools}>"),
+            failed => format!("<toolspan.Host {toolboxes}: {tools}, {failed} failed>"),
+        }
     }
 
     fn warn_unclosed(&self) {

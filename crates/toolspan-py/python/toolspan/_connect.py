@@ -30,7 +30,8 @@ def connect(
     Raises ``ConfigError`` where the config cannot be used, ``ApprovalRequired`` for a project's
     config that was found but not approved, the error of a required toolbox that failed, and
     ``ForkedProcess`` where the process was forked from one that had a host. Any other toolbox that
-    failed is in ``host.status()``; what is odd in the config goes to the logger ``toolspan``.
+    failed is in ``host.status()``; that it failed, and what is odd in the config, is logged as
+    warnings of the logger ``toolspan``.
     """
     return _toolspan.connect(config, on_log)
 

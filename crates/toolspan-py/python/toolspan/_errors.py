@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ._toolspan import _last_words
+
 # `typing` alone would take a third of the time of the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,8 +13,8 @@ if TYPE_CHECKING:
 class ToolspanError(Exception):
     """The root of all exceptions of this package.
 
-    ``str(error)`` is the message and, where there is one, the hint. An error can be pickled and
-    copied, and keeps all that it says.
+    ``str(error)`` is the message and, where there are such, the hint and the last words of the
+    server's process. An error can be pickled and copied, and keeps all that it says.
     """
 
     #: The kind in snake_case, the same in Rust, JSON and the shell.
@@ -75,14 +77,12 @@ class ToolspanError(Exception):
         self.stderr = stderr
 
     def __str__(self) -> str:
-        if not self.hint:
-            return self.message
-        # A list of problems keeps its lines; a plain sentence stays one, as logs want it.
-        return (
-            f"{self.message}\n{self.hint}"
-            if "\n" in self.message
-            else f"{self.message} ({self.hint})"
-        )
+        said = self.message
+        if self.hint:
+            # A list of problems keeps its lines; a plain sentence stays one, as logs want it.
+            said += f"\n{self.hint}" if "\n" in self.message else f" ({self.hint})"
+        words = _last_words(self.stderr) if self.stderr else ""
+        return f"{said}; its last words: {words}" if words else said
 
     def to_dict(self) -> dict[str, Any]:
         """The members that the command line prints as JSON."""

@@ -354,6 +354,9 @@ class Host:
         /,
     ) -> Future[None]: ...
 
+def _last_words(stderr: str) -> str:
+    """The last lines of a server's standard error in one line, bounded and safe to show."""
+
 def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None,
     on_log: Callable[[LogMessage], object] | None,

@@ -44,7 +44,7 @@ def test_an_error_keeps_all_that_it_says_in_a_pickle_and_in_a_copy(name: str) ->
     copies = [pickle.loads(pickle.dumps(error, protocol)) for protocol in range(6)]
     for other in [*copies, copy.copy(error), copy.deepcopy(error)]:
         assert type(other) is type(error)
-        assert str(other) == str(error) == "it failed (try again)"
+        assert str(other) == str(error) == "it failed (try again); its last words: last words"
         assert (other.kind, other.message, other.args) == (error.kind, "it failed", ("it failed",))
         assert {key: getattr(other, key) for key in SAYS} == SAYS
         assert other.to_dict() == error.to_dict()
@@ -88,6 +88,13 @@ def test_an_error_is_also_what_code_without_this_package_catches(
 def test_a_list_of_problems_has_its_hint_on_a_line_of_its_own() -> None:
     error = toolspan.InvalidArguments("2 problems:\n- a\n- b", hint="see the schema")
     assert str(error) == "2 problems:\n- a\n- b\nsee the schema"
+
+
+def test_the_last_words_of_a_server_are_bounded_and_safe_to_show() -> None:
+    written = "first\nsecond\n\n\x1b[31mthird\x1b[0m\r\n" + "x" * 1_000 + "\n \n"
+    error = toolspan.StartupError("it ended", stderr=written)
+    assert str(error) == f"it ended; its last words: second | third | {'x' * 300}…"
+    assert str(toolspan.StartupError("it ended", stderr="\n \n")) == "it ended"
 
 
 def test_what_is_raised_says_what_the_server_said() -> None:

@@ -143,7 +143,7 @@ def test_a_config_of_which_nothing_can_be_used_is_an_error(entry: dict[str, Any]
 
 def test_a_host_shows_its_toolboxes_in_one_line() -> None:
     with toolspan.connect({"mcpServers": {"a\n\x1b[31m": {"command": "/no/such"}}}) as host:
-        assert repr(host) == r"<toolspan.Host a\n\u{1b}[31m: 0 tools>"
+        assert repr(host) == r"<toolspan.Host a\n\u{1b}[31m: 0 tools, 1 failed>"
 
 
 def test_what_is_odd_in_a_config_is_kept_and_logged_once(
@@ -156,6 +156,20 @@ def test_what_is_odd_in_a_config_is_kept_and_logged_once(
         assert "comand" in host.warnings[0]
         assert [record.getMessage() for record in caplog.records] == host.warnings
         assert [each["state"] for each in host.status()] == ["ready", "failed"]
+
+
+def test_each_toolbox_that_failed_is_logged_once_with_its_last_words(
+    plain: PlainServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    entries = {"ready": plain(), "gone": {"command": "no-such-program"}, "ends": plain("--exit")}
+    entries["ends"]["args"].append("3")
+    with caplog.at_level(logging.WARNING, "toolspan"):
+        with toolspan.connect({"mcpServers": entries}) as host:
+            assert repr(host).endswith(", 2 failed>")
+    gone, ends = (record.getMessage() for record in caplog.records)
+    assert 'toolbox "gone" failed: ' in gone and "no-such-program" in gone
+    assert 'toolbox "ends" failed: ' in ends and "by hand" in ends
+    assert ends.endswith("; its last words: plain: this server does not want to start")
 
 
 def test_a_config_is_looked_up_where_none_is_given(
@@ -171,7 +185,7 @@ def test_a_config_is_looked_up_where_none_is_given(
     path = tmp_path / "toolspan.json"
     path.write_text(text)
     # A project's file has to be approved; one that is named needs nothing more.
-    with pytest.raises(toolspan.ApprovalRequired):
+    with pytest.raises(toolspan.ApprovalRequired, match=r'connect\("toolspan.json"\)'):
         toolspan.connect()
     for named in (path, str(path)):
         with toolspan.connect(named) as host:

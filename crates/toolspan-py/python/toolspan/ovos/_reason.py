@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from .._errors import ToolspanError
 from ._plugin_manager import ValidationError
 
 # Longest chain of causes that is followed.
 _MOST_CAUSES = 20
-
-# How much of a server's standard error is shown.
-_LAST_LINES = 3
-_LAST_CHARACTERS = 300
 
 
 def reason_of(error: BaseException) -> str:
@@ -25,9 +20,7 @@ def reason_of(error: BaseException) -> str:
             _one_line(": ".join([*(str(step) for step in fault["loc"]), fault["msg"]]))
             for fault in faults
         )
-    said = _one_line(str(error)) or type(error).__name__
-    words = _last_words(error)
-    return f"{said}; its last words: {words}" if words else said
+    return _one_line(str(error)) or type(error).__name__
 
 
 def add_reason(error: Exception) -> None:
@@ -39,13 +32,6 @@ def add_reason(error: Exception) -> None:
 def add(error: Exception, more: str) -> None:
     """Adds to an error's text."""
     error.args = (f"{str(error).rstrip('.')}: {more}",)
-
-
-def _last_words(error: BaseException) -> str:
-    """The end of what a server wrote to its standard error; empty where that is not known."""
-    written = error.stderr if isinstance(error, ToolspanError) else None
-    lines = [_one_line(line) for line in (written or "").splitlines() if line.strip()]
-    return " | ".join(lines[-_LAST_LINES:])[-_LAST_CHARACTERS:]
 
 
 def _one_line(text: str) -> str:
