@@ -100,6 +100,7 @@ def test_what_does_not_fit_is_a_value_error_with_place_expectation_and_hint(of: 
         with pytest.raises(ValueError) as raised:
             construct()
         assert '/a: expected a number, found the string "1"' in str(raised.value)
+        assert "it takes (a: number" in str(raised.value)
     with pytest.raises(ValueError, match="required.*b"):
         add(a=1)
     with pytest.raises(ValueError, match="c"):
