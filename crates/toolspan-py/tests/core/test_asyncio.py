@@ -327,6 +327,13 @@ def test_a_synchronous_call_inside_a_loop_works_and_warns_once(
     run_well("inside_a_loop.py")
 
 
+@pytest.mark.parametrize("way", ["closed", "closed_by_a_with_block"])
+def test_a_synchronous_close_inside_a_loop_closes_also_where_its_warning_is_an_error(
+    way: str, run_well: Callable[..., str]
+) -> None:
+    run_well("inside_a_loop.py", way)
+
+
 def test_a_synchronous_call_of_a_worker_thread_warns_of_nothing(
     host: toolspan.Host, recwarn: pytest.WarningsRecorder
 ) -> None:

@@ -68,6 +68,38 @@ async def again(host):
     call(host)
 
 
+def closed():
+    host = toolspan.connect(STAGE.config())
+
+    async def main():
+        host.close()
+
+    expect_warning_and_end(main, host)
+
+
+def closed_by_a_with_block():
+    host = toolspan.connect(STAGE.config())
+
+    async def main():
+        with host:
+            pass
+
+    expect_warning_and_end(main, host)
+
+
+def expect_warning_and_end(main, host):
+    """The warning is an error in this process; it comes when the servers are gone."""
+    try:
+        # Debug mode would report the time that the close holds up the loop.
+        asyncio.run(main(), debug=False)
+    except RuntimeWarning as warning:
+        assert "aclose" in str(warning)
+    else:
+        raise AssertionError("was not warned")
+    assert host.closed
+    STAGE.until("end")
+
+
 def interrupted():
     def watch():
         STAGE.until("call", tool="hold")
