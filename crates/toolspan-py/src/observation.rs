@@ -27,11 +27,12 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// An observation of a host whose `limits.output_chars` is `output_chars`.
+    /// An observation of a host whose `limits.output_chars` is `output_chars`; the toolbox's own
+    /// comes first.
     pub(crate) fn new(observation: toolspan::Observation, output_chars: usize) -> Self {
         Self {
+            output_chars: observation.output_chars.unwrap_or(output_chars),
             inner: Arc::new(observation),
-            output_chars,
         }
     }
 }
@@ -89,9 +90,9 @@ impl Observation {
 
     /// What a model is given: texts and images, with at most max_chars characters of text.
     ///
-    /// None means the host's limits.output_chars, 30,000 by default. Text past the bound is cut in
-    /// the middle, with a notice of what is missing. Sound, files and links become a line that names
-    /// them. What a tool reports as its failure begins with a line that says so.
+    /// None means the toolbox's limits.output_chars, 30,000 by default. Text past the bound is cut
+    /// in the middle, with a notice of what is missing. Sound, files and links become a line that
+    /// names them. What a tool reports as its failure begins with a line that says so.
     #[pyo3(signature = (max_chars=None))]
     fn to_llm_content<'py>(
         &self,
@@ -104,7 +105,7 @@ impl Observation {
         Block::all(py, &Arc::new(given))
     }
 
-    /// The text, within max_chars characters; None means the host's limits.output_chars.
+    /// The text, within max_chars characters; None means the toolbox's limits.output_chars.
     ///
     /// Text past the bound is cut in the middle, with a notice of what is missing.
     #[pyo3(signature = (max_chars=None))]

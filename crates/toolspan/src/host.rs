@@ -160,17 +160,27 @@ impl Host {
         };
         // In one place, since each layer around it would else copy it whole.
         let running = Box::pin(execute::run(&tool, &call, &context, gates));
+        let within = |observation| self.within(&member.limits, observation);
         if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
-            return running.await;
+            return running.await.map(within);
         }
         let ended = self.shared().ended.run_until_cancelled(running).await;
-        ended.unwrap_or_else(|| {
+        let ended = ended.unwrap_or_else(|| {
             let error = closed().with_phase(context.phase());
             Err(error
                 .with_outcome(context.outcome())
                 .in_toolbox(&tool.toolbox)
                 .in_tool(&tool.name))
-        })
+        });
+        ended.map(within)
+    }
+
+    /// An observation with what its toolbox's own limits say of it.
+    fn within(&self, own: &Limits, mut observation: Observation) -> Observation {
+        if own.output_chars != self.limits().output_chars {
+            observation.output_chars = Some(own.output_chars);
+        }
+        observation
     }
 
     /// Runs a tool call as a model made it, in the form of any of the big APIs, and turns every
@@ -320,10 +330,11 @@ impl Host {
         &self.shared().limits
     }
 
-    /// What a model is given of an observation: text and images, the text within
-    /// `limits.output_chars`.
+    /// What a model is given of an observation: text and images, the text within the
+    /// `limits.output_chars` of its toolbox.
     pub fn to_llm_content(&self, observation: &Observation) -> Vec<LlmContent> {
-        observation.to_llm_content(self.limits().output_chars)
+        let most = observation.output_chars;
+        observation.to_llm_content(most.unwrap_or(self.limits().output_chars))
     }
 
     /// How many calls are in flight now.

@@ -25,6 +25,9 @@ pub struct Observation {
     pub extra: Map<String, Value>,
     /// Why the structured result does not match the tool's output schema, when it does not.
     pub schema_violation: Option<String>,
+    /// How many characters of text a model is given of it, where its toolbox has a
+    /// `limits.output_chars` of its own; `None` means the host's.
+    pub output_chars: Option<usize>,
 }
 
 /// What a model is given of an observation: text and images, nothing else.

@@ -173,12 +173,12 @@ class Observation:
     def to_llm_content(self, max_chars: int | None = None) -> list[TextContent | ImageContent]:
         """What a model is given: texts and images, with at most max_chars characters of text.
 
-        None means the host's limits.output_chars, 30,000 by default. Text past the bound is cut in
-        the middle, with a notice of what is missing. Sound, files and links become a line that
+        None means the toolbox's limits.output_chars, 30,000 by default. Text past the bound is cut
+        in the middle, with a notice of what is missing. Sound, files and links become a line that
         names them. What a tool reports as its failure begins with a line that says so.
         """
     def to_llm_text(self, max_chars: int | None = None) -> str:
-        """The text, within max_chars characters; None means the host's limits.output_chars.
+        """The text, within max_chars characters; None means the toolbox's limits.output_chars.
 
         Text past the bound is cut in the middle, with a notice of what is missing.
         """

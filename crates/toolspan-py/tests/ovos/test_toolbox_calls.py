@@ -107,6 +107,15 @@ def test_the_text_for_a_model_is_bounded_and_the_blocks_are_not(plain: Entry, ma
     assert len(str(output)) < 700
 
 
+def test_each_server_may_have_a_bound_of_its_own(plain: Entry, make: Make) -> None:
+    servers = {"own": {**plain(), "limits": {"output_chars": 100}}, "other": plain()}
+    box = make({"mcpServers": servers, "limits": {"output_chars": 500}})
+    for name, most in ("own", 100), ("other", 500):
+        content = box.call_tool(f"{name}__echo", {"text": "x" * 1000}).content
+        assert " of 1000 characters left out" in content
+        assert most - 2 <= len(content) < most + 80
+
+
 def test_an_unknown_tool_is_a_value_error_with_the_nearest_names(plain: Entry, make: Make) -> None:
     box = make(plain())
     with pytest.raises(

@@ -233,3 +233,30 @@ async fn a_model_is_given_what_the_config_allows_and_the_observation_keeps_the_w
     assert!(text.contains("900 of 1000 characters left out"), "{text}");
     host.close().await;
 }
+
+#[tokio::test]
+async fn a_toolbox_may_have_a_bound_of_its_own_for_what_a_model_is_given() {
+    let entry = Fault::honest().config_entry();
+    let mut own = entry.clone();
+    own["limits"] = json!({"output_chars": 200});
+    let config = json!({"mcpServers": {"own": own, "other": entry},
+                        "limits": {"output_chars": 100}});
+    let host = Host::builder()
+        .config_value(config)
+        .connect()
+        .await
+        .unwrap();
+    let long = "0123456789".repeat(100);
+    for (name, own, most) in [("own", Some(200), 200), ("other", None, 100)] {
+        let model_call = json!({"name": format!("{name}__echo"), "arguments": {"text": long}});
+        let seen = host.run(&model_call).await;
+        assert_eq!((seen.text().len(), seen.output_chars), (1_000, own));
+        let parts = host.to_llm_content(&seen);
+        let [toolspan::observation::LlmContent::Text(text)] = parts.as_slice() else {
+            panic!("one text: {parts:?}")
+        };
+        assert!(text.contains(" of 1000 characters left out"), "{text}");
+        assert!((most - 2..most + 80).contains(&text.chars().count()), "{text}");
+    }
+    host.close().await;
+}
