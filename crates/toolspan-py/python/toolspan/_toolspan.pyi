@@ -20,6 +20,7 @@ __all__ = [
     "TextContent",
     "Tool",
     "__version__",
+    "_last_words",
     "aconnect",
     "connect",
 ]
