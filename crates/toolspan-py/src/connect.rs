@@ -20,10 +20,11 @@ use toolspan::guard::sanitise;
 use toolspan::{Error, ErrorKind, Phase, Result};
 
 use crate::awaitable::{Door, Work};
+use crate::exit::{self, Frame};
 use crate::host::Host;
 use crate::listener::{Callback, Listener, Log};
 use crate::opened::{Opened, Opening};
-use crate::{convert, error, exit, running_loop, wait};
+use crate::{convert, error, running_loop, wait};
 
 /// Characters of a warning about a toolbox that has failed.
 const LONGEST_FAILURE: usize = 4_000;
@@ -43,11 +44,12 @@ pub(crate) fn connect(
     quiet: bool,
     settle: bool,
 ) -> PyResult<Host> {
+    exit::refuse_ending(py)?;
+    let home = home(py)?;
+    let _frame = Frame::enter(py)?;
     if !quiet {
         running_loop::warn(py, "aconnect")?;
     }
-    exit::refuse_ending(py)?;
-    let home = home(py)?;
     let on_log = on_log.map(callback).transpose()?;
     let opened = open(py, &home, config, on_log.as_ref())?;
     if settle {
@@ -104,11 +106,14 @@ pub(crate) fn aconnect<'py>(
     door.begin(&home, work)
 }
 
+/// The home of this process, which is one that hosts are made in from now on.
 fn home(py: Python<'_>) -> PyResult<Home> {
-    Home::get().map_err(|failure| match failure.kind() {
+    let home = Home::get().map_err(|failure| match failure.kind() {
         ErrorKind::Usage => error::forked_too_late(py),
         _ => error::raised(py, failure),
-    })
+    })?;
+    exit::watch_forks(py)?;
+    Ok(home)
 }
 
 /// A host whose toolboxes are not started yet.
@@ -118,8 +123,8 @@ fn open(
     config: &Bound<'_, PyAny>,
     on_log: Option<&Bound<'_, Callback>>,
 ) -> PyResult<Opened> {
+    let frame = Frame::enter(py)?;
     let config = Config::of(config)?;
-    exit::watch_forks(py)?;
     let log = on_log.map(Log::new).transpose()?.map(Arc::new);
     // With the interpreter's lock: it is held by whoever changes the environment from Python.
     let environment = Environment::capture();
@@ -128,7 +133,7 @@ fn open(
         changed: Arc::clone(&changed),
         log: log.clone(),
     };
-    let started = py.detach(|| {
+    let started = frame.detach(py, || {
         let resolved = config.resolve(&environment)?;
         let problems = resolved.warnings.iter().chain(resolved.problems());
         let warnings = problems.map(ToString::to_string).collect();
@@ -149,11 +154,16 @@ fn open(
 }
 
 /// Gives a program the host that was connected, and logs what was odd in its config and which
-/// toolboxes have failed, unless the program is to do that.
+/// toolboxes have failed, unless the program is to do that. For whoever makes the end of the
+/// interpreter wait.
 fn given(py: Python<'_>, host: Host, quiet: bool) -> PyResult<Host> {
     if !quiet {
         let opened = host.opened();
-        let failed = py.detach(|| opened.failed());
+        let failed = py.detach(|| {
+            let failed = opened.failed();
+            exit::stay_if_over();
+            failed
+        });
         let mut warnings = opened.warnings.clone();
         for (toolbox, error) in failed {
             // Of an entry that cannot be used, the config's own warning says why.

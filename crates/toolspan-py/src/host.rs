@@ -392,8 +392,9 @@ impl Host {
         self.aclose(py)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        py.detach(|| self.opened.shown())
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let frame = Frame::enter(py)?;
+        Ok(frame.detach(py, || self.opened.shown()))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

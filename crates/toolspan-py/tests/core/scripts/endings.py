@@ -245,6 +245,8 @@ def daemon_threads_that_never_stop_converting():
         lambda: echo.validate(text=Model()),
         lambda: echo.validate(Members(text=1)),
         lambda: host.with_options(headers=Members(a="e"), meta=Members(a="e")),
+        lambda: toolspan.connect(Members(mcpServers=1)),
+        lambda: (repr(host), host.status()),
     ]
     turning = threading.Barrier(len(conversions) + 1)
 
@@ -253,7 +255,7 @@ def daemon_threads_that_never_stop_converting():
         while True:
             try:
                 convert()
-            except toolspan.InvalidArguments:
+            except toolspan.ToolspanError:
                 continue
 
     for convert in conversions:
