@@ -92,7 +92,8 @@ impl Observation {
     ///
     /// None means the toolbox's limits.output_chars, 30,000 by default. Text past the bound is cut
     /// in the middle, with a notice of what is missing. Sound, files and links become a line that
-    /// names them. What a tool reports as its failure begins with a line that says so.
+    /// names them. What a tool reports as its failure begins with a line that says so. Notices
+    /// count, but may pass a bound of less than 200.
     #[pyo3(signature = (max_chars=None))]
     fn to_llm_content<'py>(
         &self,
@@ -107,7 +108,8 @@ impl Observation {
 
     /// The text, within max_chars characters; None means the toolbox's limits.output_chars.
     ///
-    /// Text past the bound is cut in the middle, with a notice of what is missing.
+    /// Text past the bound is cut in the middle, with a notice of what is missing. The notice
+    /// counts, but may pass a bound of less than twice its length.
     #[pyo3(signature = (max_chars=None))]
     fn to_llm_text(&self, max_chars: Option<usize>) -> String {
         budget::shorten(self.inner.text(), self.bound(max_chars))

@@ -94,7 +94,8 @@ impl Observation {
     /// What a model is given: text and images in order, within `max_chars` characters of text.
     ///
     /// Audio, blobs and links become a line that names them; binary never becomes text. Text past
-    /// the bound is cut in the middle, with a notice of what is missing.
+    /// the bound is cut in the middle, with a notice of what is missing. Notices count, but may pass
+    /// a bound of less than 200.
     pub fn to_llm_content(&self, max_chars: usize) -> Vec<LlmContent> {
         let mut parts = Vec::with_capacity(self.content.len() + 1);
         if self.is_error {

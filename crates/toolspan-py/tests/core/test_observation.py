@@ -216,21 +216,25 @@ def test_what_a_model_is_given_is_bounded(there: Mirror) -> None:
     observation = there.answer(*words("x" * 40_000, "y"))
     [first, second] = observation.to_llm_content()
     assert isinstance(first, toolspan.TextContent) and isinstance(second, toolspan.TextContent)
-    assert len(first.text) < 30_100 and "10000 of 40000 characters left out" in first.text
+    assert 29_990 <= len(first.text + second.text) <= 30_000
+    assert " of 40000 characters left out" in first.text
     assert "1 more part of 1 characters" in second.text
-    [first, _] = observation.to_llm_content(10)
+    [first, _] = observation.to_llm_content(200)
     assert isinstance(first, toolspan.TextContent)
-    assert first.text.startswith("xxxxx\n[…") and first.text.endswith("…]\nxxxxx")
+    assert first.text.startswith("xxxxx") and "…]\nxxxxx" in first.text
     assert len(observation.to_llm_content(40_001)) == 2
     assert observation.text == "x" * 40_000 + "\ny"
 
 
 def test_the_text_for_a_model_is_cut_in_the_middle(there: Mirror) -> None:
     observation = there.answer(*words("0123456789", "abcdefghij"), isError=True)
-    notice = "[… 15 of 21 characters left out by limits.output_chars …]"
-    assert observation.to_llm_text(6) == f"012\n{notice}\nhij"
+    notice = "[… 15 of 21 characters left out …]"
+    assert observation.to_llm_text(12) == f"012\n{notice}\nhij"
     assert observation.to_llm_text(21) == observation.to_llm_text() == observation.text
     assert "21 of 21" in observation.to_llm_text(0)
+    long = there.answer(*words("0123456789" * 100))
+    for most in (80, 81, 500, 999):
+        assert most - 2 <= len(long.to_llm_text(most)) <= most
     for bad in (-1, 1.5, "6"):
         with pytest.raises((OverflowError, TypeError)):
             observation.to_llm_text(bad)  # type: ignore[arg-type]
@@ -239,7 +243,7 @@ def test_the_text_for_a_model_is_cut_in_the_middle(there: Mirror) -> None:
 def test_the_bound_is_that_of_the_config() -> None:
     with mirror(limits={"output_chars": 10}) as short:
         observation = short.answer(*words("x" * 20))
-        assert "10 of 20 characters left out" in observation.to_llm_text()
+        assert "15 of 20 characters left out" in observation.to_llm_text()
         [part] = observation.to_llm_content()
         assert part == short.answer(*words(observation.to_llm_text())).content[0]
         assert observation.text == "x" * 20
