@@ -1,5 +1,10 @@
 //! Which exception does an error become?
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "what is made for a function of Python has more than ours"
+)]
+
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
