@@ -289,7 +289,8 @@ impl Supervisor {
             .map_or(0, |connection| connection.waiting())
     }
 
-    fn open_connection(&self) -> Option<Arc<Connection>> {
+    /// The connection that calls can be made over now, where there is one. Starts nothing.
+    pub(crate) fn open_connection(&self) -> Option<Arc<Connection>> {
         match &self.lock().now {
             Now::Ready(connection) if connection.is_open() => Some(Arc::clone(connection)),
             _ => None,

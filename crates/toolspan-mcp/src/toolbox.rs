@@ -112,13 +112,31 @@ impl McpToolBox {
         self.supervisor.waiting()
     }
 
+    /// Lists the tools, and once more on a new start where the server turns out to have died since
+    /// it was last asked: a listing changes nothing, so it may be asked for twice.
     async fn list(&self) -> Result<Discovery> {
+        let before = self.supervisor.open_connection();
         let connection = self.supervisor.ready().await?;
+        let listed = self.list_over(&connection).await;
+        let was_there = before.is_some_and(|before| Arc::ptr_eq(&before, &connection));
+        match &listed {
+            Err(error) if error.kind() == ErrorKind::Closed => {}
+            _ => return listed,
+        }
+        // A server that was started just now would only die again.
+        if !was_there || connection.is_open() {
+            return listed;
+        }
+        let connection = self.supervisor.ready().await?;
+        self.list_over(&connection).await
+    }
+
+    async fn list_over(&self, connection: &Arc<Connection>) -> Result<Discovery> {
         self.supervisor.note_listed();
         let began = Instant::now();
         let limit = self.supervisor.server.timeouts.list;
         let listing = Listing::new(&self.supervisor);
-        let listed = match tokio::time::timeout(limit, listing.read(&connection)).await {
+        let listed = match tokio::time::timeout(limit, listing.read(connection)).await {
             Ok(listed) => listed,
             Err(_) => Err(error::timeout(
                 Phase::Discover,
@@ -129,7 +147,7 @@ impl McpToolBox {
         };
         let listed = listed.map_err(|error| {
             let error = self.supervisor.placed(error);
-            self.supervisor.note_error(&connection, &error);
+            self.supervisor.note_error(connection, &error);
             error
                 .with_phase(Phase::Discover)
                 .with_outcome(Outcome::NotSent)

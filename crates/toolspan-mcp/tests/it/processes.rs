@@ -8,7 +8,9 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, ToolBox};
 use toolspan_io::process::Launch;
 use toolspan_mcp::Transport;
-use toolspan_testkit::{Barrier, Census, Fault, Marker, pid_alive, wait_until, wait_until_async};
+use toolspan_testkit::{
+    Barrier, Census, Fault, Marker, kill, pid_alive, wait_until, wait_until_async,
+};
 
 use crate::support::Tools;
 use crate::support::case::{Case, stdio, warm_up};
@@ -342,4 +344,19 @@ fn a_server_that_ignores_everything_is_gone_soon_after_its_host_was_killed() {
     host.kill().unwrap();
     host.wait().unwrap();
     toolspan_testkit::wait_gone(pid, Duration::from_secs(3) + SLACK);
+}
+
+#[tokio::test]
+async fn a_listing_right_after_a_kill_starts_the_server_again() {
+    let case = Case::started(Fault::honest()).await;
+    for _ in 0..5 {
+        case.call().await.unwrap();
+        let killed = case.tools.toolbox.pid().unwrap();
+        kill(killed);
+        let listed = case.tools.discover().await.unwrap();
+        assert!(!listed.tools.is_empty());
+        assert_ne!(case.tools.toolbox.pid().unwrap(), killed);
+    }
+    case.call().await.unwrap();
+    case.finish().await;
 }

@@ -306,3 +306,32 @@ fn a_call_outside_a_runtime_is_refused_with_the_way_out() {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Usage);
     assert_eq!(server.started(), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_listing_that_finds_its_server_dead_is_asked_of_one_new_server() {
+    let (tools, mut server, mut peer) = connect().await;
+    let serve = async {
+        peer.expect("tools/list").await;
+        drop(peer);
+        let mut peer = restarted(&mut server).await;
+        peer.list().await;
+        peer
+    };
+    let (listed, mut peer) = tokio::join!(tools.discover(), serve);
+    assert_eq!(listed.unwrap().tools.len(), 1);
+    assert_eq!(server.started(), 2);
+
+    let serve = async {
+        peer.expect("tools/list").await;
+        drop(peer);
+        let mut peer = restarted(&mut server).await;
+        peer.expect("tools/list").await;
+    };
+    let (listed, ()) = tokio::join!(tools.discover(), serve);
+    let error = listed.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.outcome()),
+        (ErrorKind::Closed, Outcome::NotSent)
+    );
+    assert_eq!(server.started(), 3);
+}
