@@ -280,7 +280,7 @@ fn panicked() -> Error {
 }
 
 /// Ends a task once its future is done: for one that was cancelled, that ends the call.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "toolspan", name = "_Cancel")]
 struct Cancel(Task);
 
 #[pymethods]
@@ -288,10 +288,15 @@ impl Cancel {
     fn __call__(&self, _future: &Bound<'_, PyAny>) {
         self.0.end();
     }
+
+    /// What the `repr` of a future, and so of the task that waits for it, shows.
+    fn __repr__(&self) -> &'static str {
+        "<toolspan: ends the call>"
+    }
 }
 
 /// News for one loop, told when the loop calls it.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "toolspan", name = "_Batch")]
 struct Batch(Mutex<Vec<News>>);
 
 #[pymethods]

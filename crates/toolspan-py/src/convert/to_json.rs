@@ -2,6 +2,7 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMapping, PySet,
     PyString, PyTuple, PyType,
@@ -12,11 +13,14 @@ use toolspan::guard::limits::Limits;
 use super::bounds::Bounds;
 use super::refused::{Refusal, Refused, kind_of};
 
+/// `pathlib.PurePath`, which is imported for the first value that may be one.
+static PATH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
 /// A Python value as JSON, within the default limits. `what` says in messages what it is, such as
 /// `the config`.
 ///
 /// Takes `None`, `bool`, `int`, `float`, `str`, `list`, `tuple`, `dict` and any `Mapping`, with their
-/// subclasses, and pydantic models. Keys are `str`; their order is kept.
+/// subclasses, pydantic models, and paths of `pathlib` as text. Keys are `str`; their order is kept.
 ///
 /// # Errors
 ///
@@ -209,9 +213,15 @@ fn read_member(
     Ok(())
 }
 
-/// What a pydantic model says that it is in JSON.
+/// What a pydantic model says that it is in JSON, or the text of a path.
 fn dumped<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refusal> {
     let py = value.py();
+    // Not all that has `__fspath__`: a mock has it, too.
+    let path = PATH.import(py, "pathlib", "PurePath");
+    if path.is_ok_and(|path| value.is_instance(path).unwrap_or(false)) {
+        let text = value.call_method0(intern!(py, "__fspath__"));
+        return text.map_err(|error| Refusal::of_code(value, error));
+    }
     let name = intern!(py, "model_dump");
     if value.is_instance_of::<PyType>() || value.get_type().getattr(name).is_err() {
         return Err(unknown(value));
@@ -233,6 +243,8 @@ fn unknown(value: &Bound<'_, PyAny>) -> Refusal {
         "send a list: sorted(value)"
     } else if has("__dataclass_fields__") {
         "send a dict: dataclasses.asdict(value)"
+    } else if has("__fspath__") {
+        "send text: os.fspath(value)"
     } else if has("isoformat") {
         "send text: value.isoformat()"
     } else if has("__next__") || has("__iter__") {

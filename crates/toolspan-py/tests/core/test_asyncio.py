@@ -39,6 +39,7 @@ def test_a_call_gives_a_future_of_the_running_loop(host: toolspan.Host) -> None:
         future = host.acall("stage__echo", text="a")
         assert isinstance(future, asyncio.Future)
         assert future.get_loop() is asyncio.get_running_loop()
+        assert "builtins" not in repr(future) and "<toolspan: ends the call>" in repr(future)
         assert (await future).text == "a"
         assert (await host.acall("stage__echo", {"text": "b"})).text == "b"
 

@@ -158,6 +158,13 @@ def test_what_is_odd_in_a_config_is_kept_and_logged_once(
         assert [each["state"] for each in host.status()] == ["ready", "failed"]
 
 
+def test_a_path_in_a_config_is_its_text(plain: PlainServer) -> None:
+    entry = plain()
+    entry = entry | {"command": Path(entry["command"]), "cwd": Path("/")}
+    with toolspan.connect({"mcpServers": {"plain": entry}}) as host:
+        assert host.call("plain__count").text == "1"
+
+
 def test_each_toolbox_that_failed_is_logged_once_with_its_last_words(
     plain: PlainServer, caplog: pytest.LogCaptureFixture
 ) -> None:

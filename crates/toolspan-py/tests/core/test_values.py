@@ -12,6 +12,7 @@ import random
 import string
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import MagicMock
 
@@ -48,6 +49,19 @@ def refused(there: Mirror, value: Any) -> toolspan.InvalidArguments:
     if set(violation["pointer"]) <= SHOWN:
         assert violation["pointer"][:200] in str(error)
     return error
+
+
+class Place:
+    """What is a path to ``os``, though no text."""
+
+    def __fspath__(self) -> bytes:
+        return b"/tmp"
+
+
+def test_a_path_is_its_text(there: Mirror) -> None:
+    assert there.through(Path("/a") / "b") == "/a/b"
+    assert refused(there, Path).hint == "this is a class; send an object of it"
+    assert refused(there, Place()).hint == "send text: os.fspath(value)"
 
 
 def same(one: Any, other: Any) -> bool:
