@@ -181,6 +181,7 @@ impl Host {
         let (options, told) = self.options_here(py);
         // In one place, since each layer around it would else copy it whole.
         let call = Box::pin(self.opened.host.call_with(name, arguments, options));
+        let call = async { call.await.map_err(convert::not_wrapped) };
         let observation = self.wait(py, told.as_ref(), call)?;
         Ok(Observation::new(observation, self.limits().output_chars))
     }
@@ -205,7 +206,8 @@ impl Host {
             Err(refused) => return door.ready(Err(refused.raised(py))),
         };
         self.begin_call(&door, |host, options| async move {
-            host.call_with(&name, arguments, options).await
+            let ended = host.call_with(&name, arguments, options).await;
+            ended.map_err(convert::not_wrapped)
         })
     }
 

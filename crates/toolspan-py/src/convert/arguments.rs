@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 use serde_json::{Map, Value};
 use toolspan::guard::limits::Limits;
+use toolspan::{Error, ErrorKind};
 
 use super::bounds::Bounds;
 use super::refused::{Refusal, Refused};
@@ -53,6 +54,24 @@ fn read_positional(
     let kind = args.get_type().name().map_err(Refused::Raised)?;
     let message = format!("the arguments must be a mapping, such as a dict, not {kind}");
     Err(Refused::Raised(PyTypeError::new_err(message)))
+}
+
+/// Adds to the refusal of arguments that were given as one argument, such as `args={...}`, how to
+/// give them.
+pub(crate) fn not_wrapped(error: Error) -> Error {
+    let is_wrapped = error.violations().iter().any(|violation| {
+        let of = |name: &str| violation.found == format!("an object with `{name}`");
+        of("args") || of("arguments")
+    });
+    if error.kind() != ErrorKind::InvalidArguments || !is_wrapped {
+        return error;
+    }
+    let hint = "give the dict as the second argument: call(name, {...})";
+    let hint = match error.hint() {
+        Some(more) => format!("{hint}; {more}"),
+        None => hint.to_owned(),
+    };
+    error.with_hint(hint)
 }
 
 fn given_twice(name: &str) -> Refused {

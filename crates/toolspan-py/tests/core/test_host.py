@@ -32,6 +32,14 @@ def test_arguments_come_from_a_mapping_by_keyword_or_from_nowhere(host: toolspan
     assert host.call("plain__count").text == "1"
 
 
+@pytest.mark.parametrize("name", ["args", "arguments"])
+def test_a_dict_that_is_given_by_keyword_is_refused_with_how_to_give_it(
+    host: toolspan.Host, name: str
+) -> None:
+    with pytest.raises(toolspan.InvalidArguments, match="give the dict as the second argument"):
+        host.call("plain__echo", **{name: {"text": "a"}})
+
+
 def test_a_tool_that_fails_is_an_observation_and_all_else_an_exception(
     host: toolspan.Host,
 ) -> None:
