@@ -141,7 +141,7 @@ def test_a_close_while_a_server_is_not_up_yet_leaves_nothing(
     starting = Starting(config)
     with gate.open("wb"):
         starting.box.close()
-        assert census.left() == []
+        census.assert_nothing_left()
     starting.thread.join(60)
     assert starting.found == [[]]
     assert events.lines() == []
