@@ -21,7 +21,7 @@ demo__fail()
 text: {"sum":42.0}
 sum: 42.0
 invalid_arguments, not_sent: the arguments do not match the tool's schema: \
-/a: expected a number, found the string "two"
+/a: expected a number, found the string "two" (it takes (a: number, b: number))
 """,
     "python_async": """\
 sum: 2.0
