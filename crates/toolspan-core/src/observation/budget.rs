@@ -64,7 +64,7 @@ pub fn bound(mut parts: Vec<LlmContent>, max_chars: usize) -> Vec<LlmContent> {
 /// assert_eq!(shorten("short".into(), 10), "short");
 /// let cut = shorten("0123456789".repeat(10), 20);
 /// assert_eq!(cut, "01234\n[… 90 of 100 characters left out …]\n56789");
-/// assert_eq!(shorten("0123456789".repeat(100), 100).chars().count(), 100);
+/// assert!(shorten("0123456789".repeat(100), 100).chars().count() <= 100);
 /// ```
 pub fn shorten(text: String, max_chars: usize) -> String {
     if text.len() <= max_chars {
