@@ -235,7 +235,7 @@ impl std::fmt::Display for Ran {
 /// A `--server` line that plays a ready-made fault.
 pub(crate) fn server_line(fault: &str) -> String {
     format!(
-        "{} --fault {fault}",
+        "'{}' --fault {fault}",
         toolspan_testkit::faults_binary().display()
     )
 }

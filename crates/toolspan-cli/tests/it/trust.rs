@@ -49,7 +49,10 @@ impl Project {
 
     /// The config, with one argument that can be told apart.
     fn write_server(&self, argument: &str) {
-        let script = format!("touch {}; exec {BINARY} demo-server", self.canary.display());
+        let script = format!(
+            "touch '{}'; exec '{BINARY}' demo-server",
+            self.canary.display()
+        );
         self.write(&json!({
             "demo": {"command": "/bin/sh", "args": ["-c", script, argument]},
         }));
@@ -265,7 +268,7 @@ fn a_replaced_script_is_noted_and_a_new_look_takes_it_as_it_is() {
     let script = |text: &str| {
         project.cli.write(
             "server.sh",
-            &format!("#!/bin/sh\n# {text}\nexec {BINARY} demo-server\n"),
+            &format!("#!/bin/sh\n# {text}\nexec '{BINARY}' demo-server\n"),
         );
     };
     script("one");
