@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::annotations::ToolAnnotations;
 use crate::schema::Schema;
@@ -58,6 +58,20 @@ impl ToolDefinition {
                 .and_then(|hints| hints.title.as_deref())
         };
         self.title.as_deref().or_else(hint).unwrap_or(&self.name)
+    }
+
+    /// The tool under its exposed name in its toolbox: the element of `tools --json`, the same at
+    /// every door. What the source does not say is `null`.
+    pub fn to_json(&self, name: &str, toolbox: &str) -> Value {
+        json!({
+            "name": name,
+            "toolbox": toolbox,
+            "original_name": self.name,
+            "description": self.description,
+            "input_schema": self.input.raw(),
+            "output_schema": self.output.as_ref().map(|schema| schema.raw()),
+            "annotations": self.annotations,
+        })
     }
 
     /// The `Tool` object of MCP (2025-11-25, `tools/list`) under a name of the caller's choice.

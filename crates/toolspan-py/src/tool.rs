@@ -123,16 +123,7 @@ impl Tool {
 
     /// The members that the command line prints for a tool as JSON.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let definition = &self.definition;
-        let members = json!({
-            "name": &*self.name,
-            "toolbox": &*self.toolbox,
-            "original_name": definition.name,
-            "description": definition.description,
-            "input_schema": definition.input.raw(),
-            "output_schema": definition.output.as_ref().map(|schema| schema.raw()),
-            "annotations": definition.annotations,
-        });
+        let members = self.definition.to_json(&self.name, &self.toolbox);
         to_python(py, &members)
     }
 

@@ -7,16 +7,7 @@ use toolspan::{Error, Observation, RegisteredTool};
 
 /// A tool: the element of `tools --json`.
 pub(crate) fn tool(tool: &RegisteredTool) -> Value {
-    let definition = &tool.definition;
-    json!({
-        "name": &*tool.name,
-        "toolbox": &*tool.toolbox,
-        "original_name": definition.name,
-        "description": definition.description,
-        "input_schema": definition.input.raw(),
-        "output_schema": definition.output.as_ref().map(|schema| schema.raw()),
-        "annotations": definition.annotations,
-    })
+    tool.definition.to_json(&tool.name, &tool.toolbox)
 }
 
 /// A call that was answered, and what is printed of it.
