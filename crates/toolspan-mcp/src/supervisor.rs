@@ -40,6 +40,21 @@ const NO_WATCHDOG: &str = "no watchdog runs (is there a /bin/sh?): if this progr
 /// A start that may still run: `None` until it ends.
 type Start = watch::Receiver<Option<Result<Arc<Connection>>>>;
 
+/// An open connection.
+pub(crate) struct Ready {
+    pub(crate) connection: Arc<Connection>,
+    /// Whether nobody had to wait for a start: its server may have died since, unnoticed.
+    pub(crate) was_there: bool,
+}
+
+impl Ready {
+    /// Whether to ask once more, of a new server: what failed was asked of one that had died before.
+    /// One that was started for it would only die again.
+    pub(crate) fn was_dead(&self) -> bool {
+        self.was_there && !self.connection.is_open()
+    }
+}
+
 /// The one owner of a server's connections.
 pub(crate) struct Supervisor {
     pub(crate) server: McpServer,
@@ -113,17 +128,26 @@ impl Supervisor {
     /// # Errors
     ///
     /// Why the server could not be started; `closed` after the end; `usage` outside a runtime.
-    pub(crate) async fn ready(self: &Arc<Self>) -> Result<Arc<Connection>> {
+    pub(crate) async fn ready(self: &Arc<Self>) -> Result<Ready> {
         self.hear_of_ends().await;
         let mut start = match self.look()? {
-            Found::Connection(connection) => return Ok(connection),
+            Found::Connection(connection) => {
+                return Ok(Ready {
+                    connection,
+                    was_there: true,
+                });
+            }
             Found::Start(start) => start,
         };
         let ended = start.wait_for(Option::is_some).await;
-        match ended.as_deref() {
-            Ok(Some(result)) => result.clone(),
-            _ => Err(self.lost_start()),
-        }
+        let connection = match ended.as_deref() {
+            Ok(Some(result)) => result.clone()?,
+            _ => return Err(self.lost_start()),
+        };
+        Ok(Ready {
+            connection,
+            was_there: false,
+        })
     }
 
     /// The error of a start whose task is gone: it was ended with the toolbox, with the runtime it

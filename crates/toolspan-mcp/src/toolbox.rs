@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, Weak};
 
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Limits, Redactor, Timeouts};
@@ -115,20 +116,13 @@ impl McpToolBox {
     /// Lists the tools, and once more on a new start where the server turns out to have died since
     /// it was last asked: a listing changes nothing, so it may be asked for twice.
     async fn list(&self) -> Result<Discovery> {
-        let before = self.supervisor.open_connection();
-        let connection = self.supervisor.ready().await?;
-        let listed = self.list_over(&connection).await;
-        let was_there = before.is_some_and(|before| Arc::ptr_eq(&before, &connection));
-        match &listed {
-            Err(error) if error.kind() == ErrorKind::Closed => {}
-            _ => return listed,
+        let ready = self.supervisor.ready().await?;
+        match self.list_over(&ready.connection).await {
+            Err(error) if error.kind() == ErrorKind::Closed && ready.was_dead() => {}
+            listed => return listed,
         }
-        // A server that was started just now would only die again.
-        if !was_there || connection.is_open() {
-            return listed;
-        }
-        let connection = self.supervisor.ready().await?;
-        self.list_over(&connection).await
+        let ready = self.supervisor.ready().await?;
+        self.list_over(&ready.connection).await
     }
 
     async fn list_over(&self, connection: &Arc<Connection>) -> Result<Discovery> {
@@ -325,28 +319,46 @@ struct McpTool {
 }
 
 impl McpTool {
+    /// Calls the tool, and once more on a new start where the server turns out to have died before
+    /// one byte of the call was sent.
     async fn run(&self, call: &ValidCall, context: &Context) -> Result<Observation> {
         let Some(supervisor) = self.supervisor.upgrade() else {
             return Err(error::closed("the toolbox was dropped").with_outcome(Outcome::NotSent));
         };
-        let connection = supervisor.ready().await?;
         let wire_call = Call {
             name: &call.definition().name,
             arguments: call.arguments_text(),
             meta: context.meta(),
         };
-        let result = connection.call(&wire_call, Some(context)).await;
-        let result = result.map_err(|error| {
-            let error = without_headers(supervisor.placed(error), context);
-            supervisor.note_error(&connection, &error);
-            error
-        })?;
+        let ready = supervisor.ready().await?;
+        let result = match result_of(&supervisor, &ready.connection, &wire_call, context).await {
+            Err(error) if error.outcome() == Outcome::NotSent && ready.was_dead() => {
+                let ready = supervisor.ready().await?;
+                result_of(&supervisor, &ready.connection, &wire_call, context).await?
+            }
+            result => result?,
+        };
         context.note_outcome(Outcome::Answered);
         supervisor.note_success();
         let credentials = &supervisor.server.credentials;
         let result = masked(&of_call(context), masked(credentials, result));
         content::observation(&result)
     }
+}
+
+/// What the server answers to a call over this connection.
+async fn result_of(
+    supervisor: &Supervisor,
+    connection: &Arc<Connection>,
+    call: &Call<'_>,
+    context: &Context,
+) -> Result<Box<RawValue>> {
+    let result = connection.call(call, Some(context)).await;
+    result.map_err(|error| {
+        let error = without_headers(supervisor.placed(error), context);
+        supervisor.note_error(connection, &error);
+        error
+    })
 }
 
 /// The credentials among the headers that the caller wanted for the call.

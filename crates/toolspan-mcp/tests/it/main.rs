@@ -35,3 +35,4 @@ mod sending;
 #[cfg(target_os = "linux")]
 mod start_faults;
 mod support;
+mod unsent;

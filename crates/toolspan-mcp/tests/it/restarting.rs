@@ -6,19 +6,13 @@ use tokio::time::Instant;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::{ErrorKind, Outcome, ToolBox};
 
-use crate::support::{Peer, Server, Tools, connect, memory, pass};
+use crate::support::{Tools, connect, memory, pass};
 
 /// Waits until the toolbox knows that its server is gone.
 async fn noticed(tools: &Tools) {
     while tools.toolbox.state().as_str() == "ready" {
         tokio::task::yield_now().await;
     }
-}
-
-async fn restarted(server: &mut Server) -> Peer {
-    let mut peer = server.accept().await;
-    peer.shake_hands().await;
-    peer
 }
 
 #[tokio::test(start_paused = true)]
@@ -28,7 +22,7 @@ async fn the_next_call_starts_a_dead_server_again_at_once() {
     noticed(&tools).await;
     let began = Instant::now();
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
         peer
@@ -58,7 +52,7 @@ async fn ids_go_on_over_a_restart_and_a_late_reply_finds_no_call() {
         (ErrorKind::Closed, Outcome::Unknown)
     );
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         let call = peer.expect("tools/call").await;
         assert!(call["id"].as_u64() > old["id"].as_u64());
         // The new server answers what the old one was asked.
@@ -79,7 +73,7 @@ async fn ids_go_on_over_a_restart_and_a_late_reply_finds_no_call() {
 async fn concurrent_callers_share_one_start() {
     let (tools, mut server) = memory(Limits::default(), Timeouts::default());
     let play = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         for _ in 0..20 {
             peer.list().await;
         }
@@ -91,7 +85,7 @@ async fn concurrent_callers_share_one_start() {
     drop(peer);
     noticed(&tools).await;
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         for _ in 0..20 {
             let call = peer.expect("tools/call").await;
             peer.echo(&call).await;
@@ -113,7 +107,7 @@ async fn a_server_that_dies_again_and_again_is_given_more_time_up_to_a_cap() {
         noticed(&tools).await;
         let began = Instant::now();
         let die = async {
-            let mut peer = restarted(&mut server).await;
+            let mut peer = server.ready().await;
             let pause = began.elapsed();
             peer.expect("tools/call").await;
             pause
@@ -138,7 +132,7 @@ async fn a_server_that_dies_again_and_again_is_given_more_time_up_to_a_cap() {
 
     // One good call, and the next death is the first one again.
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
     };
@@ -147,7 +141,7 @@ async fn a_server_that_dies_again_and_again_is_given_more_time_up_to_a_cap() {
     noticed(&tools).await;
     let began = Instant::now();
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
         peer
@@ -207,7 +201,7 @@ async fn failed_starts_are_forgotten_after_a_good_call() {
         tokio::time::advance(Duration::from_secs(30)).await;
     }
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         peer.list().await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
@@ -222,7 +216,7 @@ async fn failed_starts_are_forgotten_after_a_good_call() {
         noticed(&tools).await;
         let began = Instant::now();
         let die = async {
-            let mut peer = restarted(&mut server).await;
+            let mut peer = server.ready().await;
             peer.expect("tools/call").await;
             began.elapsed()
         };
@@ -255,7 +249,7 @@ fn a_toolbox_outlives_the_runtime_that_started_it() {
     assert_eq!(error.kind(), ErrorKind::Closed, "{error:?}");
     drop(peer);
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         let call = peer.expect("tools/call").await;
         peer.echo(&call).await;
         peer
@@ -287,7 +281,7 @@ fn a_start_that_lost_its_runtime_is_begun_anew() {
     );
     drop(peer);
     let serve = async {
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         peer.list().await;
         peer
     };
@@ -313,7 +307,7 @@ async fn a_listing_that_finds_its_server_dead_is_asked_of_one_new_server() {
     let serve = async {
         peer.expect("tools/list").await;
         drop(peer);
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         peer.list().await;
         peer
     };
@@ -324,7 +318,7 @@ async fn a_listing_that_finds_its_server_dead_is_asked_of_one_new_server() {
     let serve = async {
         peer.expect("tools/list").await;
         drop(peer);
-        let mut peer = restarted(&mut server).await;
+        let mut peer = server.ready().await;
         peer.expect("tools/list").await;
     };
     let (listed, ()) = tokio::join!(tools.discover(), serve);

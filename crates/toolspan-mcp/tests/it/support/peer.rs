@@ -40,6 +40,13 @@ impl Server {
         }
     }
 
+    /// Waits for the next start, and plays its handshake.
+    pub(crate) async fn ready(&mut self) -> Peer {
+        let mut peer = self.accept().await;
+        peer.shake_hands().await;
+        peer
+    }
+
     /// How often it was started.
     pub(crate) fn started(&self) -> usize {
         *self.count.lock().unwrap()
