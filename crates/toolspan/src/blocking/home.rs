@@ -1,12 +1,12 @@
-//! The thread that owns the runtime of all blocking hosts in a process.
+//! The runtime of all blocking hosts in a process.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::runtime::Handle;
 use toolspan_core::{Error, ErrorKind, Phase, Result};
 
+use super::drive::Drive;
 use super::wait;
 
 /// The process that [`HOME`] belongs to; 0 before the first use. It is looked at before the mutex:
@@ -21,7 +21,7 @@ static HOME: Mutex<Option<Home>> = Mutex::new(None);
 /// Clones are cheap and mean the same runtime.
 #[derive(Clone, Debug)]
 pub struct Home {
-    handle: Handle,
+    drive: Arc<Drive>,
     process: u32,
 }
 
@@ -46,11 +46,11 @@ impl Home {
         if let Some(home) = &*home {
             return Ok(home.clone());
         }
-        let handle = start().map_err(|error| {
+        let drive = Drive::start().map_err(|error| {
             let message = format!("the runtime's thread cannot be started: {error}");
             Error::new(ErrorKind::Internal, Phase::Connect, message)
         })?;
-        Ok(home.insert(Self { handle, process }).clone())
+        Ok(home.insert(Self { drive, process }).clone())
     }
 
     /// Whether this is the process that the runtime runs in, and not a forked copy of it. Never
@@ -94,9 +94,9 @@ impl Home {
     /// # Errors
     ///
     /// `usage` in a process that was forked from the one the runtime's thread is in.
-    pub(super) fn handle(&self) -> Result<&Handle> {
+    pub(super) fn drive(&self) -> Result<&Drive> {
         match self.is_here() {
-            true => Ok(&self.handle),
+            true => Ok(&self.drive),
             false => Err(forked(self.process)),
         }
     }
@@ -106,17 +106,6 @@ impl Home {
     pub(super) fn left_behind(self) -> Self {
         Self { process: 0, ..self }
     }
-}
-
-fn start() -> std::io::Result<Handle> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let handle = runtime.handle().clone();
-    std::thread::Builder::new()
-        .name("toolspan-home".to_owned())
-        .spawn(move || runtime.block_on(std::future::pending::<()>()))?;
-    Ok(handle)
 }
 
 fn forked(owner: u32) -> Error {
@@ -132,7 +121,7 @@ mod tests {
     #[test]
     fn every_use_gives_the_same_runtime() {
         let (first, second) = (Home::get().unwrap(), Home::get().unwrap());
-        assert_eq!(first.handle.id(), second.handle.id());
+        assert_eq!(first.drive.handle().id(), second.drive.handle().id());
         assert!(first.is_here() && !first.left_behind().is_here());
     }
 }

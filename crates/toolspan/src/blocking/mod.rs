@@ -7,10 +7,12 @@
 /// Parts for benchmarks of this workspace; not covered by any promise of compatibility.
 #[doc(hidden)]
 pub mod bench;
+mod drive;
 mod home;
 mod host;
 mod tasks;
 mod wait;
+mod waiting_thread;
 
 pub use home::Home;
 pub use host::Host;

@@ -33,11 +33,13 @@ impl Tasks {
         home: &Home,
         future: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Task> {
-        let runtime = home.handle()?;
+        let drive = home.drive()?;
         let mut running = self.lock();
         // Ended ones are taken out, so that the set never grows.
         while running.try_join_next().is_some() {}
-        Ok(Task(running.spawn_on(future, runtime)))
+        let task = Task(running.spawn_on(future, drive.handle()));
+        drive.attend();
+        Ok(task)
     }
 
     /// Ends all tasks that run: their futures are dropped soon, on the runtime's thread.

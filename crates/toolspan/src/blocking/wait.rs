@@ -5,15 +5,16 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::runtime::{EnterGuard, Handle};
 use tokio::time::Instant;
 use toolspan_core::{Error, ErrorKind, Phase, Result, execute};
 
+use super::drive::Presence;
 use super::home::Home;
+use super::waiting_thread::WaitingThread;
 
 /// Longest time between two looks at the future: a deadline holds to this even when the runtime
 /// that should wake the caller is stuck.
@@ -24,28 +25,19 @@ thread_local! {
     static WAITING: Cell<bool> = const { Cell::new(false) };
     /// How many waits this thread has begun. One within another takes the wake-ups of both.
     static BEGUN: Cell<u64> = const { Cell::new(0) };
-    /// Wakes this thread; made once for all its calls.
-    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
-}
-
-/// Wakes a parked thread.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
-    }
+    /// This thread and what wakes it; made once for all its calls.
+    static THREAD: (Arc<WaitingThread>, Waker) = {
+        let thread = Arc::new(WaitingThread::current());
+        let waker = Waker::from(Arc::clone(&thread));
+        (thread, waker)
+    };
 }
 
 /// As [`Home::block_on`].
 pub(super) fn block_on<F: Future>(home: &Home, future: F) -> Result<F::Output> {
-    let _waiting = Waiting::begin(home)?;
+    let waiting = Waiting::begin(home)?;
     let never = || ControlFlow::<Infallible>::Continue(());
-    let ControlFlow::Continue(output) = turns(pin!(future), never);
+    let ControlFlow::Continue(output) = turns(&waiting, pin!(future), never);
     Ok(output)
 }
 
@@ -55,10 +47,10 @@ pub(super) fn block_on_looking<F: Future, B>(
     future: F,
     look: impl FnMut() -> ControlFlow<B>,
 ) -> Result<ControlFlow<B, F::Output>> {
-    let _waiting = Waiting::begin(home)?;
+    let waiting = Waiting::begin(home)?;
     // On the heap, since only there it can be left alone for ever.
     let mut future = Box::pin(future);
-    let ended = turns(future.as_mut(), look);
+    let ended = turns(&waiting, future.as_mut(), look);
     if ended.is_break() && !home.is_here() {
         // What it holds is the original's, and nothing of it is to be told or ended.
         std::mem::forget(future);
@@ -68,13 +60,15 @@ pub(super) fn block_on_looking<F: Future, B>(
 
 /// Polls the future and looks up from it, in turn, until one of them ends the wait.
 fn turns<F: Future, B>(
+    waiting: &Waiting<'_>,
     mut future: Pin<&mut F>,
     mut look: impl FnMut() -> ControlFlow<B>,
 ) -> ControlFlow<B, F::Output> {
-    let waker = WAKER.with(Waker::clone);
+    let (thread, waker) = THREAD.with(Clone::clone);
     let mut context = Context::from_waker(&waker);
     loop {
         let begun = BEGUN.get();
+        thread.begin();
         let (polled, back_by) = execute::poll_unaided(future.as_mut(), &mut context);
         if let Poll::Ready(output) = polled {
             return ControlFlow::Continue(output);
@@ -83,7 +77,8 @@ fn turns<F: Future, B>(
         // After a wait within, a wake-up meant for this future may be gone.
         if BEGUN.get() == begun {
             let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
-            thread::park_timeout(left.unwrap_or(SLICE).min(SLICE));
+            let longest = left.unwrap_or(SLICE).min(SLICE);
+            waiting.presence.wait_for(&thread, longest);
         }
     }
 }
@@ -91,12 +86,13 @@ fn turns<F: Future, B>(
 /// A thread that waits, within the runtime. Taken back on drop, also when the future panics.
 struct Waiting<'home> {
     before: bool,
+    presence: Presence<'home>,
     _inside: EnterGuard<'home>,
 }
 
 impl<'home> Waiting<'home> {
     fn begin(home: &'home Home) -> Result<Self> {
-        let runtime = home.handle()?;
+        let drive = home.drive()?;
         let before = WAITING.get();
         if !before && Handle::try_current().is_ok() {
             return Err(misused());
@@ -105,7 +101,8 @@ impl<'home> Waiting<'home> {
         BEGUN.set(BEGUN.get().wrapping_add(1));
         Ok(Self {
             before,
-            _inside: runtime.enter(),
+            presence: drive.wait(),
+            _inside: drive.handle().enter(),
         })
     }
 }
@@ -204,7 +201,7 @@ mod tests {
             if let Some(sender) = sender.take() {
                 // The wake-up of the outer wait comes now, and the inner one takes it.
                 sender.send(7).unwrap();
-                thread::park();
+                std::thread::park();
                 assert_eq!(block_on(&home, ready(1)).unwrap(), 1);
                 return ControlFlow::Continue(());
             }

@@ -1,0 +1,216 @@
+//! Which thread turns the runtime of the blocking hosts: its keeper, or the caller that waits?
+//!
+//! The keeper is a thread of its own. An answer that it reads costs a caller one more switch of
+//! threads, half of what a short call takes. So in a run of short calls, one at a time, the keeper
+//! steps aside and the caller turns the runtime while it waits. The keeper comes back as soon as
+//! there is a second caller, a call takes longer, or no call comes.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::task::{Poll, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use tokio::runtime::{Handle, Runtime};
+
+use super::waiting_thread::WaitingThread;
+
+/// How many waits in a row must have been alone before the keeper steps aside: going and coming
+/// costs about as much as two of them lose by its presence.
+const ALONE: u32 = 8;
+/// Longest time that nobody turns the runtime after a call, and about the longest that a caller does:
+/// what a server says between two calls is heard this much later.
+const LULL: Duration = Duration::from_millis(2);
+
+/// A runtime and whose turn it is.
+#[derive(Debug)]
+pub(super) struct Drive {
+    runtime: Runtime,
+    /// Makes the thread that turns the runtime look up.
+    look_up: Waker,
+    keeper: OnceLock<Thread>,
+    /// Held by the thread that turns the runtime.
+    seat: Mutex<()>,
+    /// The keeper has left the seat, or is about to.
+    is_away: AtomicBool,
+    /// The keeper wants the seat back.
+    is_called: AtomicBool,
+    /// Threads that wait now.
+    waiting: AtomicUsize,
+    /// Waits in a row that were alone from begin to end, while the keeper was there.
+    alone: AtomicU32,
+    /// Waits, or parts of one, in which a caller turned the runtime.
+    led: AtomicU64,
+}
+
+impl Drive {
+    /// Makes the runtime and starts its keeper, which lives as long as the process.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread, or refuses what the runtime watches.
+    pub(super) fn start() -> std::io::Result<Arc<Self>> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let look_up = runtime.block_on(poll_fn(|task| Poll::Ready(task.waker().clone())));
+        let drive = Arc::new(Self {
+            runtime,
+            look_up,
+            keeper: OnceLock::new(),
+            seat: Mutex::default(),
+            is_away: AtomicBool::new(false),
+            is_called: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
+            alone: AtomicU32::new(0),
+            led: AtomicU64::new(0),
+        });
+        let kept = Arc::clone(&drive);
+        let keeper = thread::Builder::new()
+            .name("toolspan-home".to_owned())
+            .spawn(move || kept.keep())?;
+        // Nobody else sets it.
+        let _ = drive.keeper.set(keeper.thread().clone());
+        Ok(drive)
+    }
+
+    /// What tasks are begun with.
+    pub(super) fn handle(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
+    /// Sees to it that the runtime is turned although no thread waits.
+    pub(super) fn attend(&self) {
+        if self.is_away.load(SeqCst) {
+            self.call_keeper();
+        }
+    }
+
+    /// Counts a thread that waits, until the guard is dropped.
+    pub(super) fn wait(&self) -> Presence<'_> {
+        if self.waiting.fetch_add(1, SeqCst) > 0 {
+            self.alone.store(0, SeqCst);
+            self.attend();
+        }
+        Presence {
+            drive: self,
+            has_waited: Cell::new(false),
+        }
+    }
+
+    /// Turns the runtime until `thread` was woken or the keeper wants the seat. False when it is not
+    /// this thread's turn.
+    fn lead(&self, thread: &WaitingThread) -> bool {
+        if !self.is_away.load(SeqCst) || self.is_called.load(SeqCst) {
+            return false;
+        }
+        let Some(_seat) = self.try_seat() else {
+            // The keeper is about to leave, or another thread leads: neither stays for this one.
+            self.call_keeper();
+            return false;
+        };
+        // The keeper may have come and gone, or be there again and about to leave.
+        if !self.is_away.load(SeqCst) {
+            return false;
+        }
+        thread.lead(&self.look_up);
+        self.runtime.block_on(poll_fn(|_| {
+            match thread.is_woken() || self.is_called.load(SeqCst) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        }));
+        thread.follow();
+        self.led.fetch_add(1, SeqCst);
+        true
+    }
+
+    /// The keeper's life.
+    fn keep(&self) {
+        loop {
+            let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
+            self.is_away.store(false, SeqCst);
+            self.is_called.store(false, SeqCst);
+            self.runtime.block_on(poll_fn(|_| self.poll_leave()));
+            drop(seat);
+            self.stay_away();
+            self.alone.store(0, SeqCst);
+            self.is_called.store(true, SeqCst);
+            self.look_up.wake_by_ref();
+        }
+    }
+
+    /// Ready when the keeper has left: one caller at a time, and none right now, which would not
+    /// know.
+    fn poll_leave(&self) -> Poll<()> {
+        if self.alone.load(SeqCst) < ALONE {
+            return Poll::Pending;
+        }
+        self.is_away.store(true, SeqCst);
+        if self.waiting.load(SeqCst) == 0 {
+            return Poll::Ready(());
+        }
+        self.is_away.store(false, SeqCst);
+        Poll::Pending
+    }
+
+    /// Returns when the keeper is called, no call comes, or one takes longer.
+    fn stay_away(&self) {
+        loop {
+            let led = self.led.load(SeqCst);
+            thread::park_timeout(LULL);
+            if self.is_called.load(SeqCst) || self.led.load(SeqCst) == led {
+                return;
+            }
+        }
+    }
+
+    fn call_keeper(&self) {
+        if !self.is_called.swap(true, SeqCst) {
+            self.look_up.wake_by_ref();
+            if let Some(keeper) = self.keeper.get() {
+                keeper.unpark();
+            }
+        }
+    }
+
+    fn try_seat(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.seat.try_lock() {
+            Ok(seat) => Some(seat),
+            Err(TryLockError::Poisoned(seat)) => Some(seat.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+/// A thread that waits, or looks up from it.
+pub(super) struct Presence<'drive> {
+    drive: &'drive Drive,
+    has_waited: Cell<bool>,
+}
+
+impl Presence<'_> {
+    /// Waits until `thread`, which is this one, was woken, at most `longest`; turns the runtime
+    /// meanwhile if it is this thread's turn. May return before.
+    pub(super) fn wait_for(&self, thread: &WaitingThread, longest: Duration) {
+        self.has_waited.set(true);
+        if !self.drive.lead(thread) {
+            thread::park_timeout(longest);
+        }
+    }
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        let drive = self.drive;
+        let was_last = drive.waiting.fetch_sub(1, SeqCst) == 1;
+        if !was_last || !self.has_waited.get() || drive.is_away.load(SeqCst) {
+            return;
+        }
+        if drive.alone.fetch_add(1, SeqCst) + 1 >= ALONE {
+            drive.look_up.wake_by_ref();
+        }
+    }
+}
