@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import toolspan
+from kit.processes import kill, wait_gone
 
 PlainServer = Callable[..., dict[str, Any]]
 
@@ -53,6 +54,17 @@ def test_a_tool_that_fails_is_an_observation_and_all_else_an_exception(
     with pytest.raises(toolspan.ToolNotFound) as unknown:
         host.call("plain__ecko", text="a")
     assert "plain__echo" in unknown.value.suggestions
+
+
+def test_a_call_after_the_death_of_its_server_is_answered_by_a_new_one(
+    host: toolspan.Host,
+) -> None:
+    for _ in range(5):
+        pid = int(host.call("plain__pid").text)
+        kill(pid)
+        # It has closed its input by then; that the host knows already is chance.
+        wait_gone(pid)
+        assert int(host.call("plain__pid").text) != pid
 
 
 def test_every_end_of_a_models_call_is_an_observation(host: toolspan.Host) -> None:

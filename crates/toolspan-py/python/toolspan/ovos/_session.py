@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._errors import ClosedError, ConfigError, ToolNotFound
+from .._errors import ConfigError, ToolNotFound
 from .._toolspan import connect
 
 if TYPE_CHECKING:
@@ -121,13 +121,6 @@ class Session:
         host = self._host
         if host is None:
             raise RuntimeError("the toolbox is not connected; discover its tools first")
-        try:
-            return host.call(name, arguments)
-        except ClosedError as error:
-            if error.outcome != "not_sent":
-                raise
-        # The server was found dead before it was sent anything: this call starts it again.
-        self.refuse_unusable()
         return host.call(name, arguments)
 
     def close(self) -> None:
