@@ -37,6 +37,10 @@ use crate::toolbox::McpServer;
 const NO_WATCHDOG: &str = "no watchdog runs (is there a /bin/sh?): if this program is killed, a server \
      that ignores the end of its input stays";
 
+/// How long the end of what was killed at the limit of a close is waited for. Shorter than what a host
+/// waits beyond `timeouts.close`, and long: only a process that is stuck in the kernel takes longer.
+const KILLED_END: Duration = Duration::from_millis(400);
+
 /// A start that may still run: `None` until it ends.
 type Start = watch::Receiver<Option<Result<Arc<Connection>>>>;
 
@@ -379,7 +383,8 @@ impl Supervisor {
         }
     }
 
-    /// Ends the server for good, within `timeouts.close`.
+    /// Ends the server for good, within `timeouts.close` and, where it must be killed at that limit,
+    /// [`KILLED_END`].
     pub(crate) async fn close(&self) {
         self.begin_close().wait().await;
     }
@@ -394,20 +399,27 @@ pub(crate) struct Closing {
 }
 
 impl Closing {
-    /// Waits until nothing of the server is left, and ends by force what is left after the limit.
+    /// Waits until nothing of the server is left; kills what is left after the limit, and waits for
+    /// the end of that, too.
     async fn wait(mut self) {
         let gone = async {
             self.starts.shutdown().await;
             if let Some(connection) = &self.connection {
                 connection.close(self.limit).await;
             }
-            for process in &self.processes {
-                process.ended().await;
-            }
+            all_ended(&self.processes).await;
         };
         if tokio::time::timeout(self.limit, gone).await.is_err() {
             self.processes.iter().for_each(Process::kill_now);
+            let _ = tokio::time::timeout(KILLED_END, all_ended(&self.processes)).await;
         }
+    }
+}
+
+/// Waits until all of them are gone, with what they started.
+async fn all_ended(processes: &[Process]) {
+    for process in processes {
+        process.ended().await;
     }
 }
 

@@ -55,6 +55,30 @@ async fn a_short_close_limit_shortens_the_polite_steps() {
     assert!(took < Duration::from_millis(750) + SLACK, "{took:?}");
 }
 
+// R23: so many that the kernel takes longer to end them than the whole close may take.
+#[tokio::test]
+async fn what_is_killed_at_the_limit_of_a_close_is_gone_when_it_returns() {
+    warm_up().await;
+    let marker = Marker::new();
+    let before = Census::take().marked(&marker);
+    let fault = Fault::named("ignore_eof_and_term");
+    let script = r#"for _ in $(seq 40); do setsid sleep 600 & done; exec "$0" "$@""#;
+    let server = [fault.program().as_os_str()].into_iter();
+    let server = server.chain(fault.arguments().iter().map(|argument| &**argument));
+    let launch = Launch::new("/bin/sh")
+        .with_args(["-c".as_ref(), script.as_ref()].into_iter().chain(server))
+        .with_env([("PATH", "/usr/bin:/bin"), marker.variable()]);
+    let mut timeouts = Timeouts::default();
+    timeouts.close = Duration::ZERO;
+    let transport = Transport::Stdio(Arc::new(launch));
+    let tools = Tools::new(transport, Limits::default(), timeouts);
+    tools.discover().await.unwrap();
+    tools.toolbox.close().await;
+    let left = before.leftover().processes;
+    assert!(left.is_empty(), "{left:?}");
+    before.assert_nothing_left_async().await;
+}
+
 // R23
 #[tokio::test]
 async fn twenty_servers_close_side_by_side() {
