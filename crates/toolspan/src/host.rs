@@ -297,7 +297,10 @@ impl Host {
 
     /// How each toolbox is now, in config order. Never waits.
     pub fn status(&self) -> Vec<ToolboxStatus> {
-        self.roster().iter().map(|member| member.status()).collect()
+        let snapshot = self.snapshot();
+        let roster = self.roster();
+        let statuses = roster.iter().map(|member| member.status(&snapshot));
+        statuses.collect()
     }
 
     /// Looks at what lies below a toolbox's protocol, starts it, and tells what a person needs to find

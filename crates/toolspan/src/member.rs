@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use toolspan_core::execute::Gate;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::name;
-use toolspan_core::registry::Source;
+use toolspan_core::registry::{Snapshot, Source};
 use toolspan_core::toolbox::ToolBoxState;
 use toolspan_core::{Discovery, Error, ErrorKind, Phase, Result, ToolBox};
 
@@ -209,7 +209,9 @@ impl Member {
         }
     }
 
-    pub(crate) fn status(&self) -> ToolboxStatus {
+    /// How it is. Its tools are told as they are in the snapshot: one that is listed twice is in its
+    /// listing twice.
+    pub(crate) fn status(&self, snapshot: &Snapshot) -> ToolboxStatus {
         let (kind, state) = match &self.source {
             MemberSource::ToolBox(toolbox) => (toolbox.kind().to_owned(), toolbox.state()),
             MemberSource::Disabled => ("mcp".to_owned(), ToolBoxState::Disabled),
@@ -231,14 +233,13 @@ impl Member {
             }
             (state, None, _) => state,
         };
+        let (tools, broken) = snapshot.usable_and_broken(&self.key);
         ToolboxStatus {
             toolbox: Arc::clone(&self.key),
             kind,
             state,
-            tools: discovery.map_or(0, |discovery| discovery.tools.len()),
-            broken: discovery
-                .map(|discovery| discovery.broken.clone())
-                .unwrap_or_default(),
+            tools,
+            broken,
             required: self.required,
         }
     }

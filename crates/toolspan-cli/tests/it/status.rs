@@ -52,6 +52,23 @@ fn status_as_json_has_the_members_of_the_contract() {
 }
 
 #[test]
+fn a_tool_that_is_listed_twice_is_shown_like_other_broken_ones() {
+    let tool = json!({"name": "now", "inputSchema": {"type": "object"}});
+    let twice = Fault::script([json!({"set": {"tools": [tool, tool]}}), json!("serve")]);
+    let cli = Cli::with_servers(json!({"odd": twice.config_entry()}));
+    let reason = "its name odd__now is taken by a tool listed before it";
+    for command in ["status", "doctor"] {
+        let shown = cli.run(&[command]).stdout;
+        assert!(shown.contains(reason), "{shown}");
+    }
+    let heard = cli.run(&["tools"]).stderr;
+    assert!(
+        heard.contains("toolbox odd: 1 tool cannot be used"),
+        "{heard}"
+    );
+}
+
+#[test]
 fn a_required_toolbox_that_failed_is_exit_3_beside_the_whole_status() {
     let mut hangs = Fault::named("never_answer_initialize").config_entry();
     hangs["required"] = json!(true);

@@ -141,6 +141,16 @@ impl Snapshot {
         &self.broken
     }
 
+    /// How many usable tools a toolbox has, and those of it that cannot be used.
+    pub fn usable_and_broken(&self, toolbox: &str) -> (usize, Vec<BrokenTool>) {
+        let usable = self.tools.iter().filter(|tool| *tool.toolbox == *toolbox);
+        let broken = self.broken.iter().filter(|tool| *tool.toolbox == *toolbox);
+        (
+            usable.count(),
+            broken.map(|broken| broken.tool.clone()).collect(),
+        )
+    }
+
     /// A tool by its exposed name, exactly.
     pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
         self.by_name

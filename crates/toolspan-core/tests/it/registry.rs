@@ -82,6 +82,10 @@ fn a_tool_that_is_listed_twice_is_usable_once_and_reported() {
     assert_eq!(names, ["time__now", "time__b"]);
     assert_eq!(snapshot.broken().len(), 1);
     assert_eq!(snapshot.broken()[0].tool.name, "now");
+    let (usable, broken) = snapshot.usable_and_broken("time");
+    assert_eq!((usable, broken.len()), (2, 1));
+    assert_eq!(broken[0], snapshot.broken()[0].tool);
+    assert_eq!(snapshot.usable_and_broken("clock"), (0, Vec::new()));
 }
 
 /// Each dot of such a name could part toolbox and tool: with work for each one this would take

@@ -219,6 +219,23 @@ async fn a_malformed_tool_is_listed_as_broken_beside_the_good_ones() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_listed_twice_is_usable_once_and_told() {
+    let tool = json!({"name": "echo", "inputSchema": {"type": "object"}});
+    let twice = [json!({"set": {"tools": [tool, tool]}}), json!("serve")];
+    let host = one(Fault::script(twice)).connect().await.unwrap();
+    let status = &host.status()[0];
+    assert_eq!(status.state.as_str(), "ready");
+    assert_eq!((status.tools, status.broken.len()), (1, 1));
+    assert_eq!(status.broken[0].name, "echo");
+    let reason = &status.broken[0].reason;
+    assert!(
+        reason.ends_with("is taken by a tool listed before it"),
+        "{reason}"
+    );
+    host.close().await;
+}
+
+#[tokio::test]
 async fn filters_and_prefixes_of_the_config_hold() {
     let config = config([
         ("kept", Fault::honest(), json!({"prefix": ""})),
