@@ -8,14 +8,16 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use serde_json::Value;
 use toolspan::guard::Limits;
 use toolspan::{CallOptions, Error, RegisteredTool, Result};
 
 use crate::awaitable::{Door, Sink, Work};
+use crate::convert::ToolName;
 use crate::exit::{self, Frame};
 use crate::listener::Callback;
 use crate::observation::Observation;
@@ -125,6 +127,18 @@ impl Host {
 
 #[pymethods]
 impl Host {
+    /// Raises TypeError, and says how a host is made.
+    #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn refuse_new(
+        _args: &Bound<'_, PyTuple>,
+        _kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        Err(PyTypeError::new_err(
+            "a Host is made by connect(config), or by aconnect(config) in asynchronous code",
+        ))
+    }
+
     /// The tools there are now, in the order of the config and then of their servers.
     #[getter]
     fn tools(&self) -> Vec<Tool> {
@@ -170,12 +184,13 @@ impl Host {
     fn call(
         &self,
         py: Python<'_>,
-        name: &str,
+        name: ToolName<'_>,
         args: Option<&Bound<'_, PyAny>>,
         arguments: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
         let _frame = Frame::enter(py)?;
         self.warn(py, "acall")?;
+        let ToolName(name) = name;
         let arguments = self.arguments(name, args, arguments);
         let arguments = arguments.map_err(|refused| refused.raised(py))?;
         let (options, told) = self.options_here(py);
@@ -192,7 +207,7 @@ impl Host {
     fn acall<'py>(
         &self,
         py: Python<'py>,
-        name: String,
+        name: ToolName<'_>,
         args: Option<&Bound<'py, PyAny>>,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -201,10 +216,12 @@ impl Host {
             return Ok(never);
         }
         let _frame = Frame::enter(py)?;
-        let arguments = match self.arguments(&name, args, arguments) {
+        let ToolName(name) = name;
+        let arguments = match self.arguments(name, args, arguments) {
             Ok(arguments) => arguments,
             Err(refused) => return door.ready(Err(refused.raised(py))),
         };
+        let name = name.to_owned();
         self.begin_call(&door, |host, options| async move {
             let ended = host.call_with(&name, arguments, options).await;
             ended.map_err(convert::not_wrapped)
@@ -248,16 +265,17 @@ impl Host {
 
     /// The tool that a name means, after starting what needs to be started to know it.
     #[pyo3(signature = (name, /))]
-    fn find(&self, py: Python<'_>, name: &str) -> PyResult<Tool> {
+    fn find(&self, py: Python<'_>, name: ToolName<'_>) -> PyResult<Tool> {
         let _frame = Frame::enter(py)?;
         self.warn(py, "afind")?;
-        let tool = self.wait(py, None, self.opened.host.find(name))?;
+        let tool = self.wait(py, None, self.opened.host.find(name.0))?;
         Ok(Tool::new(&tool, self.limits()))
     }
 
     /// find() for asynchronous code: the future gives the tool.
     #[pyo3(signature = (name, /))]
-    fn afind<'py>(&self, py: Python<'py>, name: String) -> PyResult<Bound<'py, PyAny>> {
+    fn afind<'py>(&self, py: Python<'py>, name: ToolName<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let name = name.0.to_owned();
         let (host, limits) = (self.opened.host.clone(), self.limits().clone());
         let work = Work {
             told: None,

@@ -4,7 +4,7 @@ from asyncio import Future
 from collections.abc import Callable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, Final, Literal, TypedDict, final, type_check_only
+from typing import Any, Final, Literal, NoReturn, TypedDict, final, type_check_only
 
 __all__ = [
     "AudioContent",
@@ -270,6 +270,7 @@ class Host:
     awaited, such as call() and acall().
     """
 
+    def __new__(cls, *_args: object, **_kwargs: object) -> NoReturn: ...
     @property
     def tools(self) -> list[Tool]:
         """The tools there are now, in the order of the config and then of their servers."""

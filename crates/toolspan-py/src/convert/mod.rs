@@ -8,8 +8,10 @@ mod bounds;
 mod refused;
 mod to_json;
 mod to_python;
+mod tool_name;
 
 pub(crate) use arguments::{arguments_within, not_wrapped};
 pub(crate) use refused::Refused;
 pub(crate) use to_json::{to_json, to_json_within};
 pub(crate) use to_python::{to_dict, to_python};
+pub(crate) use tool_name::ToolName;

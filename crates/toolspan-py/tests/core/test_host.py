@@ -41,6 +41,26 @@ def test_a_dict_that_is_given_by_keyword_is_refused_with_how_to_give_it(
         host.call("plain__echo", **{name: {"text": "a"}})
 
 
+def test_a_tool_that_is_given_in_place_of_its_name_is_refused_with_what_to_give(
+    host: toolspan.Host,
+) -> None:
+    tool: Any = host.find("plain__echo")
+    for method in (host.call, host.acall, host.find, host.afind):
+        with pytest.raises(TypeError, match=r"^a tool is called by its name: give tool\.name"):
+            method(tool)
+        with pytest.raises(TypeError, match="^the name of a tool must be a str, not bytes"):
+            method(b"plain__echo")  # type: ignore[arg-type]
+    assert host.call(tool.name, text="a").text == "a"
+
+
+@pytest.mark.parametrize("args", [(), ({"mcpServers": {}},)])
+def test_the_class_of_a_host_says_how_one_is_made(args: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError, match=r"made by connect\(config\), or by aconnect\(config\)"):
+        toolspan.Host(*args)
+    with pytest.raises(TypeError, match="connect"):
+        toolspan.Host(config=args)
+
+
 def test_a_tool_that_fails_is_an_observation_and_all_else_an_exception(
     host: toolspan.Host,
 ) -> None:
