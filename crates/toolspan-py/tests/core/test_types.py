@@ -10,6 +10,8 @@ import inspect
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,30 @@ def strictly(*words: str | Path, folder: Path, sources: Path = PACKAGE.parent) -
 def test_the_stub_and_the_module_are_equal(census: Census) -> None:
     said = checked("mypy.stubtest", "toolspan._toolspan", folder=census.folder)
     assert "no issues found in 1 module" in said
+
+
+def declared(node: ast.AST, path: str = "") -> Iterator[tuple[str, str | None]]:
+    """What a stub says of all that is there at runtime, by the name of each."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.ClassDef, ast.FunctionDef)):
+            if "type_check_only" not in map(ast.unparse, child.decorator_list):
+                name = f"{path}{child.name}"
+                yield name, ast.get_docstring(child)
+                yield from declared(child, f"{name}.")
+
+
+def flowing(text: str | None) -> list[str]:
+    """Its paragraphs, each in one line: where a line ends depends on its indent."""
+    return [" ".join(paragraph.split()) for paragraph in (text or "").split("\n\n")]
+
+
+def test_the_stub_and_the_module_say_the_same_of_everything() -> None:
+    stub = ast.parse((PACKAGE / "_toolspan.pyi").read_text())
+    said = {name: flowing(text) for name, text in declared(stub) if not name.endswith("__")}
+    shown = {name: flowing(attrgetter(name)(_toolspan).__doc__) for name in said}
+    assert said == shown
+    assert {"Host", "Host.call", "Tool.name", "connect"} <= said.keys()
+    assert [""] not in said.values()
 
 
 def test_a_program_that_uses_all_of_it_is_typed(census: Census) -> None:
