@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit import mirror
 from kit.processes import Census, kill, wait_gone
 from kit.servers import Remote, closed_port
 from toolboxes import Entry, Make, Run
@@ -171,6 +172,15 @@ def test_a_tool_that_cannot_be_used_is_left_out_and_told_once(
     assert "is left out" in one_warning()
     box.refresh_tools()
     assert warned() == []
+
+
+def test_a_tool_that_is_listed_twice_is_there_once_and_told(
+    make: Make, one_warning: Callable[[], str]
+) -> None:
+    tool = {"name": "lamp", "inputSchema": {"type": "object"}}
+    box = make(mirror.entry(tool, tool))
+    assert list(box.tools) == ["mirror", "lamp"]
+    assert 'its tool "lamp" is left out: its name' in one_warning()
 
 
 def test_a_list_that_is_cut_by_a_limit_is_there_as_far_as_it_goes(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from kit import mirror
 from kit.servers import Remote
 from servers.plain import BLOCKS, PIXEL
 from toolboxes import Entry, Make, Run
@@ -87,6 +88,19 @@ def test_an_output_has_every_block_as_the_server_sent_it(plain: Entry, make: Mak
     assert output.content == "words"
     assert output.structured is None
     assert base64.b64decode(output.raw[1]["data"]) == base64.b64decode(PIXEL)
+
+
+def test_a_block_that_is_no_object_is_kept_in_one(make: Make) -> None:
+    blocks = [{"type": "text", "text": "words"}, "bare", 5, None, ["a"], {}]
+    output = make(mirror.entry()).call_tool("mirror", {"content": blocks})
+    assert output.raw == [
+        {"type": "text", "text": "words"},
+        {"type": "raw", "value": "bare"},
+        {"type": "raw", "value": 5},
+        {"type": "raw", "value": None},
+        {"type": "raw", "value": ["a"]},
+        {},
+    ]
 
 
 def test_a_failure_that_a_tool_reports_is_an_output(plain: Entry, make: Make) -> None:
