@@ -57,11 +57,12 @@ def test_the_stub_and_the_module_are_equal(census: Census) -> None:
 def declared(node: ast.AST, path: str = "") -> Iterator[tuple[str, str | None]]:
     """What a stub says of all that is there at runtime, by the name of each."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.ClassDef, ast.FunctionDef)):
-            if "type_check_only" not in map(ast.unparse, child.decorator_list):
-                name = f"{path}{child.name}"
-                yield name, ast.get_docstring(child)
-                yield from declared(child, f"{name}.")
+        if not isinstance(child, (ast.ClassDef, ast.FunctionDef)):
+            continue
+        if "type_check_only" not in map(ast.unparse, child.decorator_list):
+            name = f"{path}{child.name}"
+            yield name, ast.get_docstring(child)
+            yield from declared(child, f"{name}.")
 
 
 def flowing(text: str | None) -> list[str]:
