@@ -12,6 +12,7 @@ import pytest
 from kit.processes import Census, alive, descendants, marked, wait_gone
 from kit.scripts import Script
 from kit.stage import STRICT
+from kit.wait import LIMIT
 
 SCRIPT = Path(__file__).parent / "scripts" / "endings.py"
 
@@ -19,8 +20,6 @@ SCRIPT = Path(__file__).parent / "scripts" / "endings.py"
 TIMES = 20
 #: Seconds from the word to end until the process is gone.
 EXIT_LIMIT = 5.0
-#: Seconds until the servers of a process that had no time to end them are gone.
-KILLED_LIMIT = 3.0
 
 #: The endings where nothing went wrong: the exit code, and what the program prints.
 QUIET = {
@@ -85,8 +84,9 @@ class Ending:
         suspects = {process.pid: process for process in [*processes, *marked(mark)]}
         #: What still ran when the program was gone; its watchdog ends after it.
         self.left = [each for each in suspects.values() if alive(each.pid) and not each.is_watchdog]
+        # A stubborn one ends of no other cause, and on a busy machine it may take its time.
         for process in suspects:
-            wait_gone(process, KILLED_LIMIT)
+            wait_gone(process, LIMIT)
 
 
 def endings(folder: Path, name: str, *options: str, number: int | None = None) -> list[Ending]:

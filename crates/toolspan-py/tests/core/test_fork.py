@@ -10,11 +10,9 @@ import pytest
 from kit.processes import Census, alive, descendants, kill, wait_gone
 from kit.scripts import Script
 from kit.stage import STRICT
+from kit.wait import LIMIT
 
 SCRIPT = Path(__file__).parent / "scripts" / "forks.py"
-
-#: Seconds until the servers of a process that was killed are gone.
-KILLED_LIMIT = 3.0
 
 
 @pytest.mark.parametrize("what", ["before_use", "pool_before_use"])
@@ -67,7 +65,7 @@ def test_the_servers_of_a_killed_parent_end_though_its_child_lives(
     try:
         assert script.wait().code == -signal.SIGKILL
         for server in servers:
-            wait_gone(server.pid, KILLED_LIMIT)
+            wait_gone(server.pid, LIMIT)
         assert alive(child)
     finally:
         kill(child)
