@@ -27,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The process that hosts were made in; 0 when there was none.
 static OWNER: AtomicU32 = AtomicU32::new(0);
+/// Whether this is a forked copy of a process that hosts were made in.
+static COPIED: AtomicBool = AtomicBool::new(false);
 /// Set when the end begins: what would wait is refused.
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// Set when the end has been waited for: whoever is still in a call stays there.
@@ -212,12 +214,14 @@ pub(crate) fn watch_forks(py: Python<'_>) -> PyResult<()> {
 
 #[pyfunction]
 fn let_go() {
+    COPIED.store(true, Ordering::Release);
     toolspan::blocking::let_go_after_fork();
 }
 
-/// Whether this is the process that hosts were made in, and not a forked copy of it.
+/// Whether this is the process that hosts were made in, and not a forked copy of it. A copy that the
+/// interpreter was not told of runs no code of Python, so that the system need not be asked.
 fn is_here() -> bool {
-    OWNER.load(Ordering::Acquire) == std::process::id()
+    OWNER.load(Ordering::Acquire) != 0 && !COPIED.load(Ordering::Acquire)
 }
 
 /// # Errors

@@ -82,20 +82,21 @@ where
     F: Future + Send,
     F::Output: Send,
 {
-    refuse_forked(py, home)?;
+    let here = home.here().map_err(|_| error::forked(py))?;
     let wait = exit::Wait::begin(py)?;
     let ended = py.detach(|| {
-        let mut due = Instant::now() + SIGNALS;
+        let mut due = None;
         let look = || {
-            let is_due = Instant::now() >= due;
+            let now = Instant::now();
+            let is_due = now >= *due.get_or_insert_with(|| now + SIGNALS);
             let has_news = told.is_some_and(|told| told.latest.is_set());
             if !is_due && !has_news {
                 return ControlFlow::Continue(());
             }
-            due = Instant::now() + SIGNALS;
+            due = Some(now + SIGNALS);
             look(home, told)
         };
-        let ended = home.block_on_looking(future, look);
+        let ended = here.block_on_looking(future, look);
         exit::stay_if_over();
         ended
     });

@@ -192,12 +192,13 @@ pub(super) struct Presence<'drive> {
 }
 
 impl Presence<'_> {
-    /// Waits until `thread`, which is this one, was woken, at most `longest`; turns the runtime
-    /// meanwhile if it is this thread's turn. May return before.
-    pub(super) fn wait_for(&self, thread: &WaitingThread, longest: Duration) {
+    /// Waits until `thread`, which is this one, was woken; turns the runtime meanwhile if it is this
+    /// thread's turn, for about [`LULL`] at most, and else sleeps, at most `longest`. May return
+    /// before.
+    pub(super) fn wait_for(&self, thread: &WaitingThread, longest: impl FnOnce() -> Duration) {
         self.has_waited.set(true);
         if !self.drive.lead(thread) {
-            thread::park_timeout(longest);
+            thread::park_timeout(longest());
         }
     }
 }

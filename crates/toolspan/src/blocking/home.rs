@@ -59,17 +59,56 @@ impl Home {
         self.process == std::process::id()
     }
 
+    /// The same home, for a process that is sure to be in it: what waits there does not ask again.
+    ///
+    /// # Errors
+    ///
+    /// `usage` in a forked copy of the process: the runtime is not there, and the servers are the
+    /// original's.
+    pub fn here(&self) -> Result<Here<'_>> {
+        match self.is_here() {
+            true => Ok(Here(self)),
+            false => Err(forked(self.process)),
+        }
+    }
+
     /// Waits for a future on the caller's thread. It may use the runtime's timers and I/O, and wait
     /// in itself: what it calls back may call `block_on`.
     ///
     /// # Errors
     ///
     /// `usage` on a thread that runs tasks of a runtime: waiting there would stop them. `usage` in a
-    /// forked copy of the process: the runtime is not there, and the servers are the original's.
+    /// forked copy of the process, as [`Home::here`].
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output> {
-        wait::block_on(self, future)
+        wait::block_on(self.here()?, future)
     }
 
+    /// Waits for a future and looks up from it. See [`Here::block_on_looking`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Home::block_on`].
+    pub fn block_on_looking<F: Future, B>(
+        &self,
+        future: F,
+        look: impl FnMut() -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B, F::Output>> {
+        self.here()?.block_on_looking(future, look)
+    }
+
+    /// A runtime as a forked copy of its process finds it.
+    #[cfg(test)]
+    pub(super) fn left_behind(self) -> Self {
+        Self { process: 0, ..self }
+    }
+}
+
+/// A [`Home`] whose process this was a moment ago. Not to be kept while foreign code runs, which may
+/// fork.
+#[derive(Clone, Copy, Debug)]
+pub struct Here<'home>(&'home Home);
+
+impl<'home> Here<'home> {
     /// Waits for a future as [`Home::block_on`] does, and looks up from it: `look` is called between
     /// two polls of the future, never during one, and at least every 50 ms as long as the polls and
     /// `look` itself return. Its break ends the wait and drops the future, which cancels a call.
@@ -80,31 +119,22 @@ impl Home {
     ///
     /// # Errors
     ///
-    /// As [`Home::block_on`].
+    /// `usage` on a thread that runs tasks of a runtime.
     pub fn block_on_looking<F: Future, B>(
-        &self,
+        self,
         future: F,
         look: impl FnMut() -> ControlFlow<B>,
     ) -> Result<ControlFlow<B, F::Output>> {
         wait::block_on_looking(self, future, look)
     }
 
-    /// The runtime, where it runs.
-    ///
-    /// # Errors
-    ///
-    /// `usage` in a process that was forked from the one the runtime's thread is in.
-    pub(super) fn drive(&self) -> Result<&Drive> {
-        match self.is_here() {
-            true => Ok(&self.drive),
-            false => Err(forked(self.process)),
-        }
+    pub(super) fn home(self) -> &'home Home {
+        self.0
     }
 
-    /// A runtime as a forked copy of its process finds it.
-    #[cfg(test)]
-    pub(super) fn left_behind(self) -> Self {
-        Self { process: 0, ..self }
+    /// The runtime.
+    pub(super) fn drive(self) -> &'home Drive {
+        &self.0.drive
     }
 }
 

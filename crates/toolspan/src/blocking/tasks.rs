@@ -33,7 +33,7 @@ impl Tasks {
         home: &Home,
         future: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Task> {
-        let drive = home.drive()?;
+        let drive = home.here()?.drive();
         let mut running = self.lock();
         // Ended ones are taken out, so that the set never grows.
         while running.try_join_next().is_some() {}

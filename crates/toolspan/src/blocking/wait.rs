@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use toolspan_core::{Error, ErrorKind, Phase, Result, execute};
 
 use super::drive::Presence;
-use super::home::Home;
+use super::home::Here;
 use super::waiting_thread::WaitingThread;
 
 /// Longest time between two looks at the future: a deadline holds to this even when the runtime
@@ -33,25 +33,25 @@ thread_local! {
     };
 }
 
-/// As [`Home::block_on`].
-pub(super) fn block_on<F: Future>(home: &Home, future: F) -> Result<F::Output> {
-    let waiting = Waiting::begin(home)?;
+/// As [`Home::block_on`](super::Home::block_on).
+pub(super) fn block_on<F: Future>(here: Here<'_>, future: F) -> Result<F::Output> {
+    let waiting = Waiting::begin(here)?;
     let never = || ControlFlow::<Infallible>::Continue(());
     let ControlFlow::Continue(output) = turns(&waiting, pin!(future), never);
     Ok(output)
 }
 
-/// As [`Home::block_on_looking`].
+/// As [`Here::block_on_looking`].
 pub(super) fn block_on_looking<F: Future, B>(
-    home: &Home,
+    here: Here<'_>,
     future: F,
     look: impl FnMut() -> ControlFlow<B>,
 ) -> Result<ControlFlow<B, F::Output>> {
-    let waiting = Waiting::begin(home)?;
+    let waiting = Waiting::begin(here)?;
     // On the heap, since only there it can be left alone for ever.
     let mut future = Box::pin(future);
     let ended = turns(&waiting, future.as_mut(), look);
-    if ended.is_break() && !home.is_here() {
+    if ended.is_break() && !here.home().is_here() {
         // What it holds is the original's, and nothing of it is to be told or ended.
         std::mem::forget(future);
     }
@@ -76,9 +76,10 @@ fn turns<F: Future, B>(
         look()?;
         // After a wait within, a wake-up meant for this future may be gone.
         if BEGUN.get() == begun {
-            let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
-            let longest = left.unwrap_or(SLICE).min(SLICE);
-            waiting.presence.wait_for(&thread, longest);
+            waiting.presence.wait_for(&thread, || {
+                let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
+                left.unwrap_or(SLICE).min(SLICE)
+            });
         }
     }
 }
@@ -91,8 +92,8 @@ struct Waiting<'home> {
 }
 
 impl<'home> Waiting<'home> {
-    fn begin(home: &'home Home) -> Result<Self> {
-        let drive = home.drive()?;
+    fn begin(here: Here<'home>) -> Result<Self> {
+        let drive = here.drive();
         let before = WAITING.get();
         if !before && Handle::try_current().is_ok() {
             return Err(misused());
@@ -123,12 +124,13 @@ fn misused() -> Error {
 mod tests {
     use std::future::{pending, ready};
 
+    use super::super::home::Home;
     use super::*;
 
     #[test]
     fn a_forked_copy_is_told_so_and_waits_for_nothing() {
         let home = Home::get().unwrap().left_behind();
-        let error = block_on(&home, pending::<()>()).unwrap_err();
+        let error = home.block_on(pending::<()>()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(
             error
@@ -144,13 +146,13 @@ mod tests {
             let task = tokio::spawn(async { panic!("in a task") });
             task.await.unwrap_err().is_panic()
         };
-        assert!(block_on(&home, spawned).unwrap());
+        assert!(home.block_on(spawned).unwrap());
         let polled = std::panic::catch_unwind(|| {
-            let _ = block_on(&home, async { panic!("in a future") });
+            let _ = home.block_on(async { panic!("in a future") });
         });
         assert!(polled.is_err() && !WAITING.get());
         let lives = async { tokio::spawn(async { 7 }).await.unwrap() };
-        assert_eq!(block_on(&home, lives).unwrap(), 7);
+        assert_eq!(home.block_on(lives).unwrap(), 7);
     }
 
     #[test]
@@ -163,7 +165,7 @@ mod tests {
             pending::<()>().await;
         };
         let mut looks = 0;
-        let ended = block_on_looking(&home, future, || {
+        let ended = home.block_on_looking(future, || {
             looks += 1;
             match looks {
                 3 => ControlFlow::Break("seen"),
@@ -178,7 +180,7 @@ mod tests {
     fn a_look_comes_at_least_every_slice() {
         let home = Home::get().unwrap();
         let (mut last, mut longest, mut looks) = (std::time::Instant::now(), Duration::ZERO, 0);
-        let ended = block_on_looking(&home, pending::<()>(), || {
+        let ended = home.block_on_looking(pending::<()>(), || {
             longest = longest.max(last.elapsed());
             last = std::time::Instant::now();
             looks += 1;
@@ -197,12 +199,12 @@ mod tests {
         let home = Home::get().unwrap();
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut sender = Some(sender);
-        let ended = block_on_looking(&home, receiver, || {
+        let ended = home.block_on_looking(receiver, || {
             if let Some(sender) = sender.take() {
                 // The wake-up of the outer wait comes now, and the inner one takes it.
                 sender.send(7).unwrap();
                 std::thread::park();
-                assert_eq!(block_on(&home, ready(1)).unwrap(), 1);
+                assert_eq!(home.block_on(ready(1)).unwrap(), 1);
                 return ControlFlow::Continue(());
             }
             ControlFlow::Break("the wake-up was lost")
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn a_future_that_is_ready_is_not_looked_up_from() {
         let home = Home::get().unwrap();
-        let ended = block_on_looking(&home, ready(7), || ControlFlow::Break(()));
+        let ended = home.block_on_looking(ready(7), || ControlFlow::Break(()));
         assert_eq!(ended.unwrap(), ControlFlow::Continue(7));
     }
 }
