@@ -1,4 +1,4 @@
-//! From a request to a call whose arguments are proved to match the tool's schema.
+//! A call whose arguments are proved to match its tool's schema.
 
 use std::sync::Arc;
 
@@ -12,73 +12,6 @@ use crate::guard::secret::names_a_secret;
 use crate::registry::RegisteredTool;
 use crate::schema::{CheckFailed, Schema, kind_of, signature};
 use crate::{Error, ErrorKind, Result};
-
-/// What a caller asks for: a name and arguments, nothing checked.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CallRequest {
-    /// The tool's exposed name or another form that the registry takes.
-    pub tool: String,
-    /// The arguments; `null` means none.
-    pub arguments: Value,
-}
-
-impl CallRequest {
-    /// A request.
-    pub fn new(tool: impl Into<String>, arguments: Value) -> Self {
-        Self {
-            tool: tool.into(),
-            arguments,
-        }
-    }
-
-    /// Reads a tool call as a model API gives it.
-    ///
-    /// Takes OpenAI Chat (`{"function": {"name", "arguments": "<JSON text>"}}`), OpenAI Responses
-    /// (`{"name", "arguments": "<JSON text>"}`), Anthropic (`{"name", "input"}`), Gemini
-    /// (`{"functionCall": {"name", "args"}}` or `{"name", "args"}`) and MCP
-    /// (`{"name", "arguments"}`). An empty arguments text means no arguments.
-    ///
-    /// # Errors
-    ///
-    /// `invalid_arguments` when there is no name or the arguments are not JSON.
-    pub fn from_model(call: &Value) -> Result<Self> {
-        let inner = call
-            .get("function")
-            .or_else(|| call.get("functionCall"))
-            .unwrap_or(call);
-        let name = inner
-            .get("name")
-            .and_then(Value::as_str)
-            .filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| {
-            let hint = "give a tool call as the model's API returned it";
-            invalid("the model's call names no tool").with_hint(hint)
-        })?;
-        let given = ["arguments", "input", "args"]
-            .iter()
-            .find_map(|key| inner.get(*key));
-        let arguments = match given {
-            None => Value::Null,
-            Some(Value::String(text)) if text.trim().is_empty() => Value::Null,
-            Some(Value::String(text)) => serde_json::from_str(text).map_err(|error| {
-                invalid(format!("the arguments are not JSON: {error}")).in_tool(name)
-            })?,
-            Some(arguments) => arguments.clone(),
-        };
-        Ok(Self::new(name, arguments))
-    }
-
-    /// Checks the arguments against the tool's schema and the host's limits.
-    ///
-    /// # Errors
-    ///
-    /// `invalid_arguments` with every violation; `schema_rejected` when the schema does not compile.
-    pub fn validate(self, tool: &RegisteredTool, limits: &Limits) -> Result<ValidCall> {
-        ValidCall::check(self.arguments, tool, limits)
-            .map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name))
-    }
-}
 
 /// A call whose arguments match the schema: the only thing that an executor runs.
 ///
@@ -103,7 +36,7 @@ impl ToolDefinition {
 }
 
 impl ValidCall {
-    fn check(arguments: Value, tool: &RegisteredTool, limits: &Limits) -> Result<Self> {
+    pub(super) fn check(arguments: Value, tool: &RegisteredTool, limits: &Limits) -> Result<Self> {
         let (arguments, text) = checked(arguments, &tool.definition, limits)?;
         Ok(Self {
             definition: Arc::clone(&tool.definition),
@@ -243,6 +176,6 @@ fn takes(input: &Schema) -> String {
     }
 }
 
-fn invalid(message: impl Into<String>) -> Error {
+pub(super) fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidArguments, Phase::Validate, message)
 }
