@@ -22,6 +22,7 @@ pub mod schema;
 pub mod services;
 pub mod tool;
 pub mod toolbox;
+pub mod visual;
 
 pub use annotations::ToolAnnotations;
 pub use call::{CallRequest, ValidCall};
@@ -34,6 +35,7 @@ pub use registry::{RegisteredTool, Snapshot};
 pub use services::Services;
 pub use tool::{Action, Tool, ToolExecutor, ToolFailure};
 pub use toolbox::{BrokenTool, Discovery, ToolBox, ToolboxTool};
+pub use visual::{Style, Styled};
 
 /// A boxed future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures_util::future::BoxFuture<'a, T>;

@@ -40,7 +40,9 @@ pub use tokio_util::sync::CancellationToken;
 pub use toolspan_core::{
     Action, BoxFuture, BrokenTool, CallOptions, CallRequest, Content, Context, Discovery, Error,
     ErrorKind, Observation, Outcome, Phase, Progress, RegisteredTool, Result, Services, Snapshot,
-    Tool, ToolAnnotations, ToolBox, ToolDefinition, ToolExecutor, ToolFailure, ToolboxTool,
-    ValidCall,
+    Style, Styled, Tool, ToolAnnotations, ToolBox, ToolDefinition, ToolExecutor, ToolFailure,
+    ToolboxTool, ValidCall,
 };
-pub use toolspan_core::{guard, llm, name, observation, registry, schema, services, tool, toolbox};
+pub use toolspan_core::{
+    guard, llm, name, observation, registry, schema, services, tool, toolbox, visual,
+};

@@ -8,6 +8,8 @@ mod reading;
 
 use serde_json::{Map, Value};
 
+use crate::visual::{Style, Styled};
+
 pub use content::{Blob, Content, Resource, ResourceBody, ResourceLink, Text};
 
 /// The result of a tool that answered. A tool's own failure is an observation too, with
@@ -28,6 +30,12 @@ pub struct Observation {
     /// How many characters of text a model is given of it, where its toolbox has a
     /// `limits.output_chars` of its own; `None` means the host's.
     pub output_chars: Option<usize>,
+    /// What a model is given in place of the content, where the tool's author chose that.
+    pub for_model: Option<Vec<LlmContent>>,
+    /// What a person is shown in place of the content's text, where the tool's author chose that.
+    pub visual: Option<Styled>,
+    /// What the model gave under the tool's response schema, where it has one.
+    pub response: Option<Value>,
 }
 
 /// What a model is given of an observation: text and images, nothing else.
@@ -91,7 +99,19 @@ impl Observation {
         }
     }
 
+    /// What a person is shown: what the tool's author chose, or the text; a failure says so.
+    pub fn visualize(&self) -> Styled {
+        match (&self.visual, self.is_error) {
+            (Some(visual), _) => visual.clone(),
+            (None, false) => Styled::plain(self.text()),
+            (None, true) => Styled::new().with(Style::Bad, self.text()),
+        }
+    }
+
     /// What a model is given: text and images in order, within `max_chars` characters of text.
+    ///
+    /// What the tool's author chose stands in place of the content; the first line of a failure
+    /// stays in any case.
     ///
     /// Audio, blobs and links become a line that names them; binary never becomes text. Text past
     /// the bound is cut in the middle, with a notice of what is missing. Notices count, but may pass
@@ -100,6 +120,10 @@ impl Observation {
         let mut parts = Vec::with_capacity(self.content.len() + 1);
         if self.is_error {
             parts.push(LlmContent::Text(ERROR_HEADER.to_owned()));
+        }
+        if let Some(chosen) = &self.for_model {
+            parts.extend(chosen.iter().cloned());
+            return budget::bound(parts, max_chars);
         }
         parts.extend(self.content.iter().map(Content::to_llm));
         if self.content.iter().all(|block| block.as_text().is_none())

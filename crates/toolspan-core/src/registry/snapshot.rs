@@ -1,14 +1,17 @@
 //! The tools of a host at one moment. A snapshot never changes; a host swaps it whole.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::call::ValidCall;
 use crate::definition::ToolDefinition;
 use crate::name::{self, Origin};
 use crate::tool::ToolExecutor;
 use crate::toolbox::{BrokenTool, Discovery};
+use crate::visual::{Style, Styled};
 
 /// A tool under the name that callers use.
 #[derive(Clone)]
@@ -22,6 +25,31 @@ pub struct RegisteredTool {
     pub definition: Arc<ToolDefinition>,
     /// What does the work.
     pub executor: Arc<dyn ToolExecutor>,
+}
+
+/// Characters of what a person is shown of one call before it runs.
+const SHOWN_CHARS: usize = 4_000;
+
+impl RegisteredTool {
+    /// What a person is shown before a call of this tool runs, at most 4,000 characters: what the
+    /// tool's author chose, else the name and the arguments without those that look secret.
+    pub fn visualize(&self, call: &ValidCall) -> Styled {
+        let chosen = catch_unwind(AssertUnwindSafe(|| self.executor.visualize(call)));
+        // A view that cannot be made hides no call.
+        let chosen = chosen.unwrap_or_default().filter(|view| !view.is_empty());
+        chosen
+            .unwrap_or_else(|| {
+                let summary = call.summary();
+                let arguments = summary.strip_prefix(&*self.name).map(str::to_owned);
+                match arguments {
+                    Some(arguments) => Styled::new()
+                        .with(Style::Name, &*self.name)
+                        .with(Style::Plain, arguments),
+                    None => summary.into(),
+                }
+            })
+            .within(SHOWN_CHARS)
+    }
 }
 
 impl std::fmt::Debug for RegisteredTool {

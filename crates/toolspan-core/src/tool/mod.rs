@@ -18,6 +18,7 @@ use crate::annotations::ToolAnnotations;
 use crate::call::ValidCall;
 use crate::execute::Context;
 use crate::observation::Observation;
+use crate::visual::Styled;
 use crate::{BoxFuture, Result, name};
 
 /// The validated input of a typed tool.
@@ -26,7 +27,7 @@ use crate::{BoxFuture, Result, name};
 /// before `Deserialize` sees them.
 pub trait Action: DeserializeOwned + schemars::JsonSchema + Send + 'static {
     /// What a person is shown before the call runs. `None`: the tool's name and arguments.
-    fn visualize(&self) -> Option<String> {
+    fn visualize(&self) -> Option<Styled> {
         None
     }
 }
@@ -65,9 +66,7 @@ pub trait Tool: Send + Sync + 'static {
 
     /// The exposed name. Default: the type's name in snake_case without a final `Tool`.
     fn name(&self) -> String {
-        let path = std::any::type_name::<Self>();
-        let path = path.split('<').next().unwrap_or(path);
-        name::from_type(path.rsplit("::").next().unwrap_or(path))
+        name::from_type(type_identifier::<Self>())
     }
 
     /// What the tool does, in words for a model.
@@ -86,10 +85,22 @@ pub trait Tool: Send + Sync + 'static {
         context: &Context,
     ) -> impl Future<Output = Result<Self::Observation, ToolFailure>> + Send;
 
+    /// Tells the tool to stop what it is doing. Called from any thread, any number of times, also
+    /// when nothing is under way; must return at once. Default: nothing, as the call's future is
+    /// dropped in any case; needed by work that goes on elsewhere.
+    fn interrupt(&self) {}
+
     /// Frees what the tool holds. Called once, when the host closes.
     fn close(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
+}
+
+/// A type's own name, without its path and what it is generic over.
+pub(crate) fn type_identifier<T: ?Sized>() -> &'static str {
+    let path = std::any::type_name::<T>();
+    let path = path.split('<').next().unwrap_or(path);
+    path.rsplit("::").next().unwrap_or(path)
 }
 
 /// What does the work of a tool whose types are known at run time only.
@@ -104,10 +115,14 @@ pub trait ToolExecutor: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Observation>>;
 
     /// What a person is shown before the call runs. `None`: the tool's name and arguments.
-    fn visualize(&self, call: &ValidCall) -> Option<String> {
+    fn visualize(&self, call: &ValidCall) -> Option<Styled> {
         let _ = call;
         None
     }
+
+    /// Tells the executor to stop what it is doing. Called from any thread, any number of times,
+    /// also when nothing is under way; must return at once.
+    fn interrupt(&self) {}
 
     /// Frees what the executor holds.
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -4,12 +4,48 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::observation::Observation;
+use crate::observation::{LlmContent, Observation};
+use crate::visual::Styled;
 
 /// A typed result that can become an observation.
+///
+/// A result with a form of its own for models and for people:
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Serialize;
+/// use toolspan_core::Observation;
+/// use toolspan_core::observation::LlmContent;
+/// use toolspan_core::tool::{Json, ToolOutput};
+/// use toolspan_core::visual::{Style, Styled};
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Listing { files: Vec<String> }
+///
+/// impl ToolOutput for Listing {
+///     fn schema() -> Option<serde_json::Value> { Json::<Self>::schema() }
+///     fn into_observation(self) -> Observation { Json(self).into_observation() }
+///     fn to_llm_content(&self) -> Option<Vec<LlmContent>> {
+///         Some(vec![LlmContent::Text(self.files.join("\n"))])
+///     }
+///     fn visualize(&self) -> Option<Styled> {
+///         Some(Styled::plain("found ").with(Style::Strong, self.files.len().to_string()))
+///     }
+/// }
+/// ```
 pub trait ToolOutput: Send + 'static {
     /// The schema of the structured result, where there is one.
     fn schema() -> Option<Value> {
+        None
+    }
+
+    /// What a model is given in place of the observation's content. Default: the content.
+    fn to_llm_content(&self) -> Option<Vec<LlmContent>> {
+        None
+    }
+
+    /// What a person is shown of it. Default: the content's text.
+    fn visualize(&self) -> Option<Styled> {
         None
     }
 

@@ -16,6 +16,7 @@ use crate::guard::outcome::Phase;
 use crate::observation::Observation;
 use crate::schema::Schema;
 use crate::toolbox::{BrokenTool, Discovery, ToolBox, ToolBoxState, ToolboxTool};
+use crate::visual::Styled;
 use crate::{BoxFuture, Error, ErrorKind, Result, name};
 
 /// Erases a typed tool.
@@ -71,19 +72,32 @@ impl<T: Tool> ToolExecutor for Erased<T> {
             let action = Self::action(call)?;
             context.note_sent();
             Ok(match self.0.call(action, context).await {
-                Ok(output) => output.into_observation(),
+                Ok(output) => observation(output),
                 Err(failure) => Observation::error_of(failure.message),
             })
         })
     }
 
-    fn visualize(&self, call: &ValidCall) -> Option<String> {
+    fn visualize(&self, call: &ValidCall) -> Option<Styled> {
         Self::action(call).ok()?.visualize()
+    }
+
+    fn interrupt(&self) {
+        self.0.interrupt();
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.0.close())
     }
+}
+
+/// The observation of a typed result, with what its type wants a model and a person to see.
+fn observation(output: impl ToolOutput) -> Observation {
+    let (for_model, visual) = (output.to_llm_content(), output.visualize());
+    let mut observation = output.into_observation();
+    observation.for_model = for_model.or(observation.for_model);
+    observation.visual = visual.or(observation.visual);
+    observation
 }
 
 /// The toolbox of the tools that the host's own program brings.

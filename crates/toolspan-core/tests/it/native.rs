@@ -7,7 +7,9 @@ use toolspan_core::execute::{self, Gate, Gates};
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::tool::{Action, Json, NativeToolBox, Tool, ToolFailure, native, tool_fn};
 use toolspan_core::toolbox::ToolBox;
-use toolspan_core::{CallOptions, CallRequest, Context, Observation, Snapshot, ToolboxTool};
+use toolspan_core::{
+    CallOptions, CallRequest, Context, Observation, Snapshot, Style, Styled, ToolboxTool,
+};
 
 use crate::support;
 
@@ -19,8 +21,9 @@ struct Divide {
 }
 
 impl Action for Divide {
-    fn visualize(&self) -> Option<String> {
-        Some(format!("{} : {}", self.dividend, self.divisor))
+    fn visualize(&self) -> Option<Styled> {
+        let dividend = Styled::plain(format!("{} : ", self.dividend));
+        Some(dividend.with(Style::Strong, self.divisor.to_string()))
     }
 }
 
@@ -106,8 +109,8 @@ async fn a_person_is_shown_what_its_author_chose() {
     let request = CallRequest::new("divide", json!({"dividend": 7, "divisor": 2}));
     let call = request.validate(&registered, &Limits::default()).unwrap();
     assert_eq!(
-        registered.executor.visualize(&call).as_deref(),
-        Some("7 : 2")
+        registered.visualize(&call).to_ansi(),
+        "7 : \u{1b}[1m2\u{1b}[0m"
     );
 }
 
