@@ -33,6 +33,7 @@ mod keyword;
 mod limits;
 mod lookup;
 mod measure;
+mod named;
 mod note;
 mod notes_of;
 mod pattern_cost;

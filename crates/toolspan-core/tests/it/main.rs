@@ -1,6 +1,7 @@
 //! The integration tests of the crate, one binary: each module's first line says what it asks.
 
 mod call;
+mod call_injected;
 mod execute;
 mod native;
 mod registry;
