@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
     setup::run(workspace)?;
     let mut module = OsString::from("--module=");
-    module.push(python_module(workspace)?);
+    module.push(python_module(workspace, &[])?);
     Run::new("cargo")
         .args(["run", "--release", "--locked"])
         .args(["--package", "toolspan-benches", "--bin", "table", "--"])
@@ -25,8 +25,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Fai
 }
 
 /// Builds the module as it is shipped and installs it into a folder of its own: the environments of
-/// the tests keep theirs. Returns the folder.
-fn python_module(workspace: &Workspace) -> Result<PathBuf, Failure> {
+/// the tests keep theirs. The compiler is given these options beside its own. Returns the folder.
+pub(crate) fn python_module(workspace: &Workspace, options: &[&str]) -> Result<PathBuf, Failure> {
     let wheels = workspace.path("target/bench/wheels");
     let folder = workspace.path("target/bench/python");
     for path in [&wheels, &folder] {
@@ -42,6 +42,8 @@ fn python_module(workspace: &Workspace) -> Result<PathBuf, Failure> {
         .args(["--auditwheel", "skip", "--compatibility", "linux"])
         .args(["--manifest-path", "crates/toolspan-py/Cargo.toml", "--out"])
         .args([&wheels])
+        .args(["--"])
+        .args(options)
         .in_folder(workspace.root())
         .seen()?;
     Run::new(&python)

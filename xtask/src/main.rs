@@ -3,6 +3,7 @@
 mod bench;
 mod docs;
 mod failure;
+mod layout;
 mod process;
 mod python;
 mod setup;
@@ -24,6 +25,7 @@ const USAGE: &str = "usage: cargo xtask <task>
   py      build the Python wheel, install it into .tools/ and run its tests
   tidy    the house rules: crate arrows, forgotten files, sleeps in tests, dead links
   bench   the table of benchmarks, built for release; a part of it with --rows=P1,P3
+  layout  list anew which functions come first in the Python module; needs valgrind
   docs    build the book in docs/";
 
 /// One task of the command line.
@@ -34,6 +36,7 @@ enum Task {
     Py,
     Tidy,
     Bench,
+    Layout,
     Docs,
     Help,
 }
@@ -49,6 +52,7 @@ impl Task {
                 "test" => Some(Self::Test),
                 "py" => Some(Self::Py),
                 "tidy" => Some(Self::Tidy),
+                "layout" => Some(Self::Layout),
                 "docs" => Some(Self::Docs),
                 "help" | "--help" | "-h" => Some(Self::Help),
                 _ => None,
@@ -65,6 +69,7 @@ impl Task {
             Self::Py => python::run(&workspace),
             Self::Tidy => tidy::run(&workspace),
             Self::Bench => bench::run(&workspace, options),
+            Self::Layout => layout::run(&workspace),
             Self::Docs => docs::run(&workspace),
             Self::Help => {
                 talk::line(USAGE);
@@ -109,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_usage_names_every_task() {
-        for name in ["setup", "test", "py", "tidy", "bench", "docs"] {
+        for name in ["setup", "test", "py", "tidy", "bench", "layout", "docs"] {
             assert!(parse(&[name]).is_some(), "{name} is no task");
             assert!(
                 super::USAGE.contains(&format!("\n  {name} ")),
