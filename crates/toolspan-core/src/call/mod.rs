@@ -1,6 +1,7 @@
 //! From a request to a call whose arguments are proved to match the tool's schema.
 
 pub mod injected;
+pub mod keys;
 mod request;
 mod valid;
 

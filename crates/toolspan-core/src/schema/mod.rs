@@ -49,6 +49,7 @@ pub use coerce::coerce_text;
 pub use definition::{Schema, SchemaHash};
 pub use dialect::Dialect;
 pub use limits::SchemaLimits;
+pub(crate) use named::is_plain_name;
 pub use note::SchemaNote;
 pub use rejected::{RejectedReason, SchemaRejected};
 pub use signature::signature;

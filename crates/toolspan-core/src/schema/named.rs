@@ -34,6 +34,14 @@ impl Schema {
     }
 }
 
+/// Whether every model API takes a property of this name: `[A-Za-z_][A-Za-z0-9_]*`, at most 64
+/// characters.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let is_legal = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let begins_well = !name.starts_with(|char: char| char.is_ascii_digit());
+    (1..=64).contains(&name.len()) && begins_well && name.chars().all(is_legal)
+}
+
 /// Whether the schema at `pointer` lists the name under `required`.
 fn requires(root: &Value, pointer: &str, name: &str) -> bool {
     let schema = root.pointer(pointer);

@@ -2,6 +2,7 @@
 
 mod call;
 mod call_injected;
+mod call_keys;
 mod execute;
 mod native;
 mod registry;
