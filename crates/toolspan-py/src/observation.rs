@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use toolspan::Content;
-use toolspan::observation::LlmContent;
 use toolspan::observation::budget;
+use toolspan::observation::{LlmContent, Text};
 
 use crate::content::Block;
 use crate::convert::{to_dict, to_python};
@@ -71,7 +72,11 @@ impl Observation {
             .inner
             .content
             .iter()
-            .map(|block| to_python(py, &block.to_json()))
+            .map(|block| match block {
+                // Most blocks are texts, and one need not become JSON first.
+                Content::Text(text) => text_block(py, text).map(Bound::into_any),
+                block => to_python(py, &block.to_json()),
+            })
             .collect::<PyResult<_>>()?;
         PyList::new(py, blocks)
     }
@@ -138,6 +143,17 @@ impl Observation {
     fn bound(&self, max_chars: Option<usize>) -> usize {
         max_chars.unwrap_or(self.output_chars)
     }
+}
+
+/// A block of text as MCP writes it.
+fn text_block<'py>(py: Python<'py>, block: &Text) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "type"), intern!(py, "text"))?;
+    dict.set_item(intern!(py, "text"), &block.text)?;
+    for (name, member) in &block.extra {
+        dict.set_item(name, to_python(py, member)?)?;
+    }
+    Ok(dict)
 }
 
 fn block_of(part: LlmContent) -> Option<Content> {
