@@ -221,12 +221,22 @@ impl Error {
         self
     }
 
-    /// Frees the message, the hint and the standard error of registered secrets.
+    /// Frees all its texts of registered secrets.
     #[must_use]
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
         if !redactor.is_empty() {
-            self.0.message = redactor.redact(&self.0.message).into_owned();
-            for text in [&mut self.0.hint, &mut self.0.stderr].into_iter().flatten() {
+            let parts = &mut *self.0;
+            let mut texts = vec![&mut parts.message];
+            texts.extend([&mut parts.hint, &mut parts.stderr].into_iter().flatten());
+            texts.extend(&mut parts.suggestions);
+            for violation in &mut parts.violations {
+                texts.extend([
+                    &mut violation.pointer,
+                    &mut violation.expected,
+                    &mut violation.found,
+                ]);
+            }
+            for text in texts {
                 *text = redactor.redact(text).into_owned();
             }
         }

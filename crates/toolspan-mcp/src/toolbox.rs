@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use serde_json::value::RawValue;
 use tokio::time::Instant;
+use toolspan_core::execute::Resources;
 use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Limits, Redactor, Timeouts};
 use toolspan_core::schema::SchemaLimits;
@@ -381,5 +382,11 @@ impl ToolExecutor for McpTool {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<Observation>> {
         Box::pin(self.run(call, context))
+    }
+
+    /// A server keeps its own calls apart where they must be; how many it gets at once is bounded by
+    /// `limits.max_in_flight`.
+    fn resources(&self, _: &ValidCall) -> Resources {
+        Resources::none()
     }
 }

@@ -22,6 +22,10 @@ pub struct ValidCall {
     exposed_name: Arc<str>,
     arguments: Map<String, Value>,
     text: String,
+    /// The same call with its secrets in place, where the arguments above have references to them.
+    real: Option<Arc<Self>>,
+    /// What people are shown of it, where its own arguments hold secrets.
+    shown: Option<String>,
 }
 
 impl ToolDefinition {
@@ -43,7 +47,26 @@ impl ValidCall {
             exposed_name: Arc::clone(&tool.name),
             arguments,
             text,
+            real: None,
+            shown: None,
         })
+    }
+
+    /// A call that shows these arguments, which have references where the real one has secrets.
+    pub(crate) fn hiding(mut real: Self, arguments: Map<String, Value>) -> Self {
+        let mut shown = Self {
+            text: Value::Object(arguments.clone()).to_string(),
+            arguments,
+            ..real.clone()
+        };
+        real.shown = Some(shown.summary());
+        shown.real = Some(Arc::new(real));
+        shown
+    }
+
+    /// The call as its executor is given it: with its secrets in place.
+    pub(crate) fn real(&self) -> &Self {
+        self.real.as_deref().unwrap_or(self)
     }
 
     /// The tool's definition.
@@ -69,6 +92,9 @@ impl ValidCall {
     /// The call in one line for people: the name and the arguments, values of secret-looking names
     /// hidden at every depth, at most 500 characters.
     pub fn summary(&self) -> String {
+        if let Some(shown) = &self.shown {
+            return shown.clone();
+        }
         let arguments: Vec<String> = self
             .arguments
             .iter()

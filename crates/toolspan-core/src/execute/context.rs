@@ -1,20 +1,23 @@
 //! What an executor is given beside the arguments, and what it tells back while it runs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::holding::Holding;
+use super::locks::ResourceLocks;
 use super::options::{CallOptions, Progress};
+use super::secrets::SecretAccess;
 use crate::guard::Secret;
 use crate::guard::limits::Timeouts;
 use crate::guard::outcome::{Outcome, Phase};
 
 /// The surroundings of one running call.
-#[derive(Debug)]
 pub struct Context {
     options: CallOptions,
     started: Instant,
@@ -26,6 +29,25 @@ pub struct Context {
     outcome: AtomicU8,
     /// Whether the whole call has left; until then a time limit ends it in the phase `send`.
     sent: AtomicBool,
+    locks: Option<Arc<ResourceLocks>>,
+    secrets: Option<Arc<SecretAccess>>,
+    /// Whether it waits for its turn at a resource: no sign of life can come then.
+    queued: AtomicBool,
+    /// How many people are asked now, and nanoseconds for which people were asked so far.
+    asking: AtomicU32,
+    asked: AtomicU64,
+    /// Cancelled when the call is over; made when someone wants it.
+    over: OnceLock<CancellationToken>,
+    rare: Mutex<Rare>,
+}
+
+/// What few look at.
+#[derive(Default)]
+struct Rare {
+    /// The resource that the call waited for in vain.
+    waited_for: Option<String>,
+    /// What the call has while it runs.
+    holding: Weak<Holding>,
 }
 
 impl Context {
@@ -43,7 +65,73 @@ impl Context {
             last_sign: AtomicU64::new(0),
             outcome: AtomicU8::new(0),
             sent: AtomicBool::new(false),
+            locks: None,
+            secrets: None,
+            queued: AtomicBool::new(false),
+            asking: AtomicU32::new(0),
+            asked: AtomicU64::new(0),
+            over: OnceLock::new(),
+            rare: Mutex::default(),
         }
+    }
+
+    /// Lets the call wait for the resources that its tool declares, among the calls of one host.
+    #[must_use]
+    pub fn with_locks(mut self, locks: &Arc<ResourceLocks>) -> Self {
+        self.locks = Some(Arc::clone(locks));
+        self
+    }
+
+    /// Gives the call the secrets of its toolbox.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Option<&Arc<SecretAccess>>) -> Self {
+        self.secrets = secrets.map(Arc::clone);
+        self
+    }
+
+    /// The state of the conversation that the call belongs to; `None` when the caller gave none, or
+    /// one of another type.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        Arc::downcast(Arc::clone(self.options.state.as_ref()?)).ok()
+    }
+
+    /// A secret by its name, where the tool's toolbox may have it. What it gives is hidden in every
+    /// result and error from then on.
+    ///
+    /// # Errors
+    ///
+    /// As [`SecretAccess::secret`]; `policy_denied` when the toolbox has no secrets at all.
+    pub fn secret(&self, name: &str) -> crate::Result<Secret> {
+        match &self.secrets {
+            Some(secrets) => secrets.secret(name),
+            None => Err(super::secrets::no_secrets(name)),
+        }
+    }
+
+    /// Options for a call that the tool makes in turn. Such a call has the same state, ends with
+    /// this one, and does not wait for places and resources that this one has.
+    ///
+    /// A call that the tool awaits itself needs them only to end in time; one from a thread or task
+    /// of its own needs them lest it wait for this call while this call waits for it.
+    pub fn nested(&self) -> CallOptions {
+        let mut options = CallOptions::default();
+        options.state = self.options.state.clone();
+        options.cancel = Some(self.over());
+        options.around = Some(self.rare().holding.clone());
+        options
+    }
+
+    /// Is cancelled once nobody waits for the call any more: it was answered, cancelled or dropped,
+    /// or ran into a limit. For work that goes on in a thread or task of its own.
+    pub fn over(&self) -> CancellationToken {
+        self.over.get_or_init(CancellationToken::new).clone()
+    }
+
+    /// Waits for a person's answer with the clock stopped: neither `timeouts.total` nor
+    /// `timeouts.idle` counts the time. The caller's own timeout does.
+    pub async fn asking<F: Future>(&self, answer: F) -> F::Output {
+        let _asking = Asking::begin(self);
+        answer.await
     }
 
     /// Members that the caller wants in the request's `_meta`.
@@ -119,13 +207,20 @@ impl Context {
 
     /// When the call ends if there is no further sign of life, and by which limit.
     pub(super) fn deadline(&self) -> (Instant, Limit) {
+        if self.options.timeout.is_some() {
+            return (later(self.started, self.total), Limit::Caller(self.total));
+        }
+        if self.asking.load(Ordering::Acquire) > 0 {
+            return (later(Instant::now(), LONGEST), Limit::Total(self.total));
+        }
+        let asked = Duration::from_nanos(self.asked.load(Ordering::Acquire));
         let last_sign = Duration::from_nanos(self.last_sign.load(Ordering::Relaxed));
         let (total, idle) = (
-            later(self.started, self.total),
+            later(self.started + asked, self.total),
             later(self.started + last_sign, self.idle),
         );
-        match (self.options.timeout.is_some(), total <= idle) {
-            (true, _) => (total, Limit::Caller(self.total)),
+        match (self.queued.load(Ordering::Relaxed), total <= idle) {
+            (true, _) => (total, Limit::Total(self.total)),
             (false, true) => (total, Limit::Total(self.total)),
             (false, false) => (idle, Limit::Idle(self.idle)),
         }
@@ -134,12 +229,97 @@ impl Context {
     pub(super) fn cancel(&self) -> Option<&CancellationToken> {
         self.options.cancel.as_ref()
     }
+
+    pub(super) fn locks(&self) -> Option<&Arc<ResourceLocks>> {
+        self.locks.as_ref()
+    }
+
+    pub(super) fn secrets(&self) -> Option<&Arc<SecretAccess>> {
+        self.secrets.as_ref()
+    }
+
+    /// The call in whose course this one is made.
+    pub(super) fn around(&self) -> Option<Arc<Holding>> {
+        let told = self.options.around.as_ref().and_then(Weak::upgrade);
+        told.or_else(Holding::of_task)
+    }
+
+    /// Says that the call waits for its turn, or that its turn has come.
+    pub(super) fn note_queued(&self, queued: bool) {
+        self.note_life();
+        self.queued.store(queued, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_waited_for(&self, key: Option<String>) {
+        self.rare().waited_for = key;
+    }
+
+    /// The resource that the call waited for in vain.
+    pub(super) fn waited_for(&self) -> Option<String> {
+        self.rare().waited_for.clone()
+    }
+
+    pub(super) fn note_holding(&self, holding: &Arc<Holding>) {
+        self.rare().holding = Arc::downgrade(holding);
+    }
+
+    /// Says that nobody waits for the call any more.
+    pub(super) fn note_over(&self) {
+        if let Some(over) = self.over.get() {
+            over.cancel();
+        }
+    }
+
+    fn rare(&self) -> MutexGuard<'_, Rare> {
+        self.rare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// The instant so much later. A limit of more than 30 years is taken as 30 years: what lies beyond
-/// is more than a clock can tell.
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.note_over();
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Context")
+            .field("options", &self.options)
+            .field("started", &self.started)
+            .field("outcome", &self.outcome())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The clock of a call, stopped until this is dropped.
+struct Asking<'a> {
+    context: &'a Context,
+    since: Instant,
+}
+
+impl<'a> Asking<'a> {
+    fn begin(context: &'a Context) -> Self {
+        context.asking.fetch_add(1, Ordering::AcqRel);
+        let since = Instant::now();
+        Self { context, since }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let took = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.context.asked.fetch_add(took, Ordering::AcqRel);
+        self.context.note_life();
+        self.context.asking.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// What lies beyond is more than a clock can tell.
+const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
+
+/// The instant so much later. A limit of more than 30 years is taken as 30 years.
 fn later(instant: Instant, limit: Duration) -> Instant {
-    const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
     instant + limit.min(LONGEST)
 }
 

@@ -110,6 +110,15 @@ fn cancelled_error(context: &Context) -> Error {
 
 fn timeout_error(context: &Context, limit: Limit) -> Error {
     let outcome = context.outcome();
+    if let Some(key) = context.waited_for() {
+        let after = match limit {
+            Limit::Caller(after) | Limit::Total(after) | Limit::Idle(after) => after,
+        };
+        let message = format!("no turn at {key} within {after:?}: other calls use it");
+        return Error::new(ErrorKind::Timeout, context.phase(), message)
+            .with_outcome(outcome)
+            .with_hint("make fewer such calls at once, or give a longer timeout");
+    }
     let (message, hint) = match limit {
         Limit::Caller(after) => (
             format!("no answer within {after:?}, the caller's timeout"),

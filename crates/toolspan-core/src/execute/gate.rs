@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::holding::Holding;
 use crate::guard::outcome::Phase;
 use crate::{Error, ErrorKind, Result};
 
@@ -98,9 +99,20 @@ pub struct Gates<'a> {
 
 impl<'a> Gates<'a> {
     /// Takes a place at both; the toolbox's first, so that one full toolbox never fills the host.
-    pub(super) async fn enter(self) -> Result<(SemaphorePermit<'a>, SemaphorePermit<'a>)> {
-        let toolbox = self.toolbox.enter().await?;
-        let host = self.host.enter().await?;
-        Ok((toolbox, host))
+    /// Where a call around this one has a place, that place is for both.
+    pub(super) async fn enter(
+        self,
+        around: Option<&Holding>,
+    ) -> Result<[Option<SemaphorePermit<'a>>; 2]> {
+        let has_place = |gate| around.is_some_and(|around| around.has_place_at(gate));
+        let toolbox = match has_place(self.toolbox) {
+            true => None,
+            false => Some(self.toolbox.enter().await?),
+        };
+        let host = match has_place(self.host) {
+            true => None,
+            false => Some(self.host.enter().await?),
+        };
+        Ok([toolbox, host])
     }
 }

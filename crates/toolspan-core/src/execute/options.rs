@@ -1,12 +1,17 @@
 //! What a caller may say about one call.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::holding::Holding;
 use crate::guard::Secret;
+
+/// What a conversation keeps between its calls, of whatever type its agent chose.
+pub type State = Arc<dyn Any + Send + Sync>;
 
 /// How far a call has come, as its tool says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,6 +64,11 @@ pub struct CallOptions {
     /// HTTP headers for this one call, name and value, in place of the server's own of the same
     /// name. Toolboxes that do not speak HTTP ignore them.
     pub headers: Vec<(String, Secret)>,
+    /// The state of the conversation that the call belongs to, for tools that know its type
+    /// ([`Context::state`](super::Context::state)).
+    pub state: Option<State>,
+    /// The call in whose course this one is made, as long as it runs.
+    pub(super) around: Option<Weak<Holding>>,
 }
 
 impl CallOptions {
@@ -102,6 +112,13 @@ impl CallOptions {
             .collect();
         self
     }
+
+    /// Sets the state of the conversation that the call belongs to.
+    #[must_use]
+    pub fn with_state(mut self, state: State) -> Self {
+        self.state = Some(state);
+        self
+    }
 }
 
 impl std::fmt::Debug for CallOptions {
@@ -113,6 +130,7 @@ impl std::fmt::Debug for CallOptions {
             .field("cancel", &self.cancel.is_some())
             .field("on_progress", &self.on_progress.is_some())
             .field("headers", &headers)
+            .field("state", &self.state.is_some())
             .finish_non_exhaustive()
     }
 }

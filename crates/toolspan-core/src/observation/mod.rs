@@ -4,6 +4,7 @@
 
 pub mod budget;
 pub mod content;
+mod masking;
 mod reading;
 
 use serde_json::{Map, Value};

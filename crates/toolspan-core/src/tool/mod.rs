@@ -16,7 +16,7 @@ pub use typed::{NativeToolBox, native};
 
 use crate::annotations::ToolAnnotations;
 use crate::call::ValidCall;
-use crate::execute::Context;
+use crate::execute::{Context, Resources};
 use crate::observation::Observation;
 use crate::visual::Styled;
 use crate::{BoxFuture, Result, name};
@@ -77,6 +77,13 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// What a call must have for itself while it runs. Unless it says so here, the tool's calls run
+    /// one after the other; with [`Resources::none`] they run at the same time.
+    fn resources(&self, call: &ValidCall) -> Resources {
+        let _ = call;
+        Resources::Undeclared
+    }
+
     /// Does the work. A failure that the model can read is a [`ToolFailure`]; a panic becomes an
     /// error of kind `internal`. The future is dropped when the call is cancelled or times out.
     fn call(
@@ -118,6 +125,13 @@ pub trait ToolExecutor: Send + Sync + 'static {
     fn visualize(&self, call: &ValidCall) -> Option<Styled> {
         let _ = call;
         None
+    }
+
+    /// What the call must have for itself while it runs. Unless it says so here, the tool's calls run
+    /// one after the other.
+    fn resources(&self, call: &ValidCall) -> Resources {
+        let _ = call;
+        Resources::Undeclared
     }
 
     /// Tells the executor to stop what it is doing. Called from any thread, any number of times,

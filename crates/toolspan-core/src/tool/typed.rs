@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Action, Tool, ToolExecutor, ToolOutput};
 use crate::call::ValidCall;
 use crate::definition::ToolDefinition;
-use crate::execute::Context;
+use crate::execute::{Context, Resources};
 use crate::guard::outcome::Phase;
 use crate::observation::Observation;
 use crate::schema::Schema;
@@ -80,6 +80,10 @@ impl<T: Tool> ToolExecutor for Erased<T> {
 
     fn visualize(&self, call: &ValidCall) -> Option<Styled> {
         Self::action(call).ok()?.visualize()
+    }
+
+    fn resources(&self, call: &ValidCall) -> Resources {
+        self.0.resources(call)
     }
 
     fn interrupt(&self) {
