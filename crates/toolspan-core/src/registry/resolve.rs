@@ -1,14 +1,8 @@
 //! How the name in a call finds its tool.
 
-use super::{RegisteredTool, Snapshot};
+use super::{RegisteredTool, Snapshot, alias};
 use crate::guard::outcome::Phase;
 use crate::{Error, ErrorKind, Result, name};
-
-/// Other names under which tools of the field are known, and what they mean here.
-const ALIASES: &[(&str, &str)] = &[
-    ("execute_bash", "terminal"),
-    ("str_replace_editor", "file_editor"),
-];
 
 /// How many near names an error offers.
 const OFFERED: usize = 3;
@@ -25,8 +19,7 @@ impl Snapshot {
         if let Some(tool) = self.get_full(wanted) {
             return Ok(tool);
         }
-        let alias = ALIASES.iter().find(|(alias, _)| *alias == wanted);
-        if let Some(tool) = alias.and_then(|(_, meant)| self.get(meant)) {
+        if let Some(tool) = alias::of_name(wanted).find_map(|other| self.get(other)) {
             return Ok(tool);
         }
         let mut same_name = self.by_original(wanted);
@@ -83,7 +76,7 @@ impl Snapshot {
 }
 
 /// The name as it was given, at most 100 characters of it, with what cannot be seen escaped.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     match name.char_indices().nth(100) {
         Some((cut, _)) => format!("{:?}…", name.get(..cut).unwrap_or_default()),
         None => format!("{name:?}"),

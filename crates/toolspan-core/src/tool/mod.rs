@@ -5,12 +5,16 @@
 //! [`ToolboxTool`](crate::ToolboxTool), so that a host sees no difference.
 
 mod closure;
+mod conversation;
+mod factory;
 mod output;
 mod typed;
 
 use serde::de::DeserializeOwned;
 
 pub use closure::{ToolFn, tool_fn};
+pub use conversation::ConversationState;
+pub use factory::{IntoTools, NoParams, ToolFactory};
 pub use output::{Json, ToolFailure, ToolOutput};
 pub use typed::{NativeToolBox, native};
 

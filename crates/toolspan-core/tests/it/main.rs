@@ -12,3 +12,4 @@ mod schema_reading;
 mod schema_static;
 mod schema_tools;
 mod support;
+mod tool_registry;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::registry::Source;
 use toolspan_core::schema::Schema;
 use toolspan_core::{
-    BoxFuture, Context, Discovery, Observation, RegisteredTool, Result, Snapshot, ToolDefinition,
-    ToolExecutor, ToolboxTool, ValidCall,
+    BoxFuture, CallOptions, CallRequest, Context, Discovery, Observation, RegisteredTool, Result,
+    Snapshot, ToolDefinition, ToolExecutor, ToolboxTool, ValidCall,
 };
 
 /// A definition without words.
@@ -35,6 +36,15 @@ pub(crate) fn source(toolbox: &str, tools: Vec<ToolboxTool>) -> Source {
         prefix: None,
         discovery,
     }
+}
+
+/// What a tool answers when it is called by itself.
+pub(crate) async fn answer(tool: &ToolboxTool, arguments: Value) -> Result<Observation> {
+    let registered = tool_of((*tool.definition).clone(), Arc::clone(&tool.executor));
+    let request = CallRequest::new(&*tool.definition.name, arguments);
+    let call = request.validate(&registered, &Limits::default())?;
+    let context = Context::new(CallOptions::default(), &Timeouts::default());
+    registered.executor.call(&call, &context).await
 }
 
 /// A tool of this name that answers with the arguments it was given.

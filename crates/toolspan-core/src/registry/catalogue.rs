@@ -1,0 +1,228 @@
+//! Which native tools can a config or an agent ask for, and what does it get?
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use tokio::runtime::Handle;
+
+use super::registration::{Registration, config, usage};
+use super::resolve::quoted;
+use super::{ToolSpec, alias};
+use crate::guard::outcome::Phase;
+use crate::tool::ConversationState;
+use crate::toolbox::ToolboxTool;
+use crate::{Error, ErrorKind, Result, name};
+
+/// How many specs are resolved at once.
+const AT_ONCE: usize = 4;
+
+/// How many near names an error offers.
+const OFFERED: usize = 3;
+
+/// Names and how their tools are made, in the order of registration.
+///
+/// A registry is a value: it belongs to whoever makes it, and there is none of the process. A spec
+/// finds its tools by a registered name, by another name of it ([`Registration::with_alias`];
+/// `execute_bash` means `terminal` and `str_replace_editor` means `file_editor`, and the other way
+/// round), or by the name of a class (`TerminalTool`). A registered name always wins.
+#[derive(Clone, Debug, Default)]
+pub struct ToolRegistry {
+    entries: Vec<Registration>,
+}
+
+impl ToolRegistry {
+    /// A registry without tools.
+    pub const fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+        }
+    }
+
+    /// Adds tools under a name.
+    ///
+    /// # Errors
+    ///
+    /// `usage` when the name or one of its aliases is blank or taken.
+    pub fn register(&mut self, registration: Registration) -> Result<()> {
+        refuse_blank(&registration)?;
+        for name in names_of(&registration) {
+            if let Some(other) = self.entries.iter().find(|entry| is_named(entry, name)) {
+                let message = format!("a tool is registered as {:?} already", other.name);
+                let message = match other.name == *name {
+                    true => message,
+                    false => format!("{message}, which has the alias {name:?}"),
+                };
+                return Err(usage(message)
+                    .in_tool(&registration.name)
+                    .with_hint("choose another name, or replace the tool explicitly"));
+            }
+        }
+        self.entries.push(registration);
+        Ok(())
+    }
+
+    /// Adds tools under a name, in place of those that have the name, or an alias of it, by now. The
+    /// place in the order stays. Gives whether there were any.
+    ///
+    /// # Errors
+    ///
+    /// `usage` when the name or one of its aliases is blank.
+    pub fn replace(&mut self, registration: Registration) -> Result<bool> {
+        refuse_blank(&registration)?;
+        let is_replaced =
+            |entry: &Registration| names_of(&registration).any(|name| is_named(entry, name));
+        let place = self.entries.iter().position(is_replaced);
+        self.entries.retain(|entry| !is_replaced(entry));
+        let end = self.entries.len();
+        self.entries
+            .insert(place.unwrap_or(end).min(end), registration);
+        Ok(place.is_some())
+    }
+
+    /// Forgets a registered name. Tools that were made stay as they are. Gives whether there was one.
+    pub fn unregister(&mut self, name: &str) -> bool {
+        let before = self.entries.len();
+        self.entries.retain(|entry| entry.name != name);
+        self.entries.len() < before
+    }
+
+    /// All registered names, in order.
+    pub fn list_registered(&self) -> Vec<&str> {
+        self.entries.iter().map(Registration::name).collect()
+    }
+
+    /// The registered names whose tools can be used here, in order.
+    pub fn list_usable(&self) -> Vec<&str> {
+        let usable = self.entries.iter().filter(|entry| entry.is_usable());
+        usable.map(Registration::name).collect()
+    }
+
+    /// Whether the tools of this name can be used here. Not so when nothing is registered as it.
+    pub fn is_usable(&self, name: &str) -> bool {
+        self.find(name).is_some_and(Registration::is_usable)
+    }
+
+    /// What a spec's name means: a registered name, an alias or the name of a class.
+    pub fn find(&self, wanted: &str) -> Option<&Registration> {
+        let of_class = |entry: &&Registration| entry.class_name.as_deref() == Some(wanted);
+        self.named(wanted)
+            .or_else(|| self.entries.iter().find(of_class))
+            .or_else(|| self.named(&alias::of_class(wanted)?))
+    }
+
+    fn named(&self, name: &str) -> Option<&Registration> {
+        let exact = self.entries.iter().find(|entry| entry.name == name);
+        let known_as = |name: &str| self.entries.iter().find(|entry| is_named(entry, name));
+        exact
+            .or_else(|| known_as(name))
+            .or_else(|| alias::of_name(name).find_map(known_as))
+    }
+
+    /// The tools that a spec asks for: one or several, each under its own name.
+    ///
+    /// Runs the factory on this thread, however long that takes.
+    ///
+    /// # Errors
+    ///
+    /// `tool_not_found` with the nearest names; `config` when the name is blank, the tools cannot be
+    /// used here, the parameters do not fit, or the factory gives a failure; `internal` when it
+    /// panics; `schema_rejected` for a schema that cannot be used.
+    pub fn resolve(
+        &self,
+        spec: &ToolSpec,
+        conversation: &ConversationState,
+    ) -> Result<Vec<ToolboxTool>> {
+        self.resolved(spec, conversation)
+            .map_err(|error| error.in_tool(&spec.name))
+    }
+
+    /// The tools of several specs, resolved up to four at once, in the order of the specs. One that
+    /// fails costs the others nothing.
+    ///
+    /// Waits until all are made: in asynchronous code, do this where waiting is allowed. Factories
+    /// may use the runtime that this is called in.
+    pub fn resolve_all(
+        &self,
+        specs: &[ToolSpec],
+        conversation: &ConversationState,
+    ) -> Vec<Result<Vec<ToolboxTool>>> {
+        let slots: Vec<OnceLock<_>> = specs.iter().map(|_| OnceLock::new()).collect();
+        let queue = Mutex::new(specs.iter().zip(&slots));
+        let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some((spec, slot)) = take() {
+                let _ = slot.set(self.resolve(spec, conversation));
+            }
+        };
+        let runtime = Handle::try_current().ok();
+        thread::scope(|scope| {
+            for _ in 1..specs.len().min(AT_ONCE) {
+                let (work, runtime) = (&work, runtime.as_ref());
+                let thread = thread::Builder::new().name("toolspan-resolve".to_owned());
+                // Without one more thread it takes longer, no more.
+                let _ = thread.spawn_scoped(scope, move || {
+                    let _entered = runtime.map(Handle::enter);
+                    work();
+                });
+            }
+            work();
+        });
+        let lost = || Err(config("it was not resolved".to_owned()));
+        slots
+            .into_iter()
+            .map(|slot| slot.into_inner().unwrap_or_else(lost))
+            .collect()
+    }
+
+    fn resolved(
+        &self,
+        spec: &ToolSpec,
+        conversation: &ConversationState,
+    ) -> Result<Vec<ToolboxTool>> {
+        if spec.name.trim().is_empty() {
+            return Err(config("the name of the tool is blank".to_owned()));
+        }
+        let entry = self
+            .find(&spec.name)
+            .ok_or_else(|| self.unknown(&spec.name))?;
+        if !entry.is_usable() {
+            let message = format!("the tool {:?} says that it cannot be used here", entry.name);
+            return Err(config(message));
+        }
+        entry.make(spec.params.clone(), conversation)
+    }
+
+    fn unknown(&self, wanted: &str) -> Error {
+        let near: Vec<String> = name::nearest(wanted, self.list_registered(), OFFERED)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let hint = match near.is_empty() {
+            false => format!("the nearest names are {}", near.join(", ")),
+            true => "no tool is registered".to_owned(),
+        };
+        let message = format!("no tool is registered as {}", quoted(wanted));
+        Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)
+            .with_hint(hint)
+            .with_suggestions(near)
+    }
+}
+
+/// The names that a registration takes for itself.
+fn names_of(registration: &Registration) -> impl Iterator<Item = &String> {
+    std::iter::once(&registration.name).chain(&registration.aliases)
+}
+
+/// Whether an entry has this name, or an alias of it.
+fn is_named(entry: &Registration, name: &str) -> bool {
+    names_of(entry).any(|own| own == name)
+}
+
+fn refuse_blank(registration: &Registration) -> Result<()> {
+    match names_of(registration).any(|name| name.trim().is_empty()) {
+        true => Err(usage(
+            "a tool cannot be registered under a blank name".to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
