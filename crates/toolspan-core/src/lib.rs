@@ -17,6 +17,7 @@ pub mod guard;
 pub mod llm;
 pub mod name;
 pub mod observation;
+pub mod policy;
 pub mod registry;
 pub mod schema;
 pub mod services;

@@ -49,6 +49,8 @@ pub enum Phase {
     Resolve,
     /// Checking arguments against the tool's schema.
     Validate,
+    /// Deciding by the policy whether the call may run.
+    Decide,
     /// Waiting for room to send: a full pipe or too many calls in flight.
     Send,
     /// Waiting for the answer.
@@ -69,6 +71,7 @@ impl Phase {
             Self::Discover => "discover",
             Self::Resolve => "resolve",
             Self::Validate => "validate",
+            Self::Decide => "decide",
             Self::Send => "send",
             Self::Call => "call",
             Self::Observe => "observe",
