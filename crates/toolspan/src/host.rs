@@ -1,5 +1,4 @@
-//! The one thing callers hold: all toolboxes, the current snapshot of their tools, and the door to
-//! call them.
+//! The one thing callers hold: all toolboxes and the current snapshot of their tools.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -7,18 +6,14 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
-use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use toolspan_core::execute::{self, Gate, Gates};
+use toolspan_core::execute::Gate;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::observation::LlmContent;
 use toolspan_core::toolbox::{Diagnosis, Step};
-use toolspan_core::{
-    CallOptions, CallRequest, Context, Error, ErrorKind, Observation, Outcome, Phase, Result,
-    Snapshot, name,
-};
+use toolspan_core::{Error, ErrorKind, Observation, Outcome, Phase, Result, Snapshot, name};
 
 use crate::builder::{HostBuilder, Making};
 use crate::guarded;
@@ -51,12 +46,12 @@ pub(crate) struct Shared {
     rebuilding: Mutex<()>,
     /// Held while a reload changes the toolboxes.
     pub(crate) reloading: Mutex<()>,
-    gate: Gate,
+    pub(crate) gate: Gate,
     limits: Limits,
     pub(crate) timeouts: Timeouts,
     closed: AtomicBool,
     /// Set once every toolbox was ended: what still runs then is ended by the host.
-    ended: CancellationToken,
+    pub(crate) ended: CancellationToken,
 }
 
 /// Names the toolboxes.
@@ -112,99 +107,12 @@ impl Host {
         &self.inner.shared
     }
 
-    /// Calls a tool. See [`Host::call_with`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Host::call_with`].
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Observation> {
-        self.call_with(tool, arguments, CallOptions::default())
-            .await
-    }
-
-    /// Calls a tool by its exposed name, `toolbox.tool`, an alias, or a bare name that only one
-    /// tool has. `arguments` is an object; `null` means none.
-    ///
-    /// A full name starts only its own toolbox; a bare one waits for all. An observation means
-    /// that the tool answered, also when it says that it failed. Dropping the future cancels the
-    /// call, here and at the server.
-    ///
-    /// # Errors
-    ///
-    /// Every other end of the call, with kind, toolbox, tool, phase and outcome.
-    pub async fn call_with(
-        &self,
-        tool: &str,
-        arguments: Value,
-        options: CallOptions,
-    ) -> Result<Observation> {
-        self.refuse_closed()?;
-        let (tool, options) = match self.known(tool) {
-            Some(tool) => (tool, options),
-            None => {
-                let asked = tokio::time::Instant::now();
-                let found = self.find_within(tool, options.clone()).await;
-                let tool = found.map_err(|error| error.in_tool(tool))?;
-                let left = options
-                    .timeout
-                    .map(|timeout| timeout.saturating_sub(asked.elapsed()));
-                (tool, with_timeout(options, left))
-            }
-        };
-        let member = self.member(&tool.toolbox)?;
-        let call = CallRequest::new(&*tool.name, arguments).validate(&tool, &member.limits)?;
-        let context = Context::new(options, &member.timeouts);
-        let gates = Gates {
-            toolbox: &member.gate,
-            host: &self.shared().gate,
-        };
-        // In one place, since each layer around it would else copy it whole.
-        let running = Box::pin(execute::run(&tool, &call, &context, gates));
-        let within = |observation| self.within(&member.limits, observation);
-        if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
-            return running.await.map(within);
-        }
-        let ended = self.shared().ended.run_until_cancelled(running).await;
-        let ended = ended.unwrap_or_else(|| {
-            let error = closed().with_phase(context.phase());
-            Err(error
-                .with_outcome(context.outcome())
-                .in_toolbox(&tool.toolbox)
-                .in_tool(&tool.name))
-        });
-        ended.map(within)
-    }
-
-    /// An observation with what its toolbox's own limits say of it.
-    fn within(&self, own: &Limits, mut observation: Observation) -> Observation {
-        if own.output_chars != self.limits().output_chars {
-            observation.output_chars = Some(own.output_chars);
-        }
-        observation
-    }
-
-    /// Runs a tool call as a model made it, in the form of any of the big APIs, and turns every
-    /// end into an observation that the model can read.
-    pub async fn run(&self, model_call: &Value) -> Observation {
-        self.run_with(model_call, CallOptions::default()).await
-    }
-
-    /// [`Host::run`] with options.
-    pub async fn run_with(&self, model_call: &Value, options: CallOptions) -> Observation {
-        let called = async {
-            let request = CallRequest::from_model(model_call)?;
-            self.call_with(&request.tool, request.arguments, options)
-                .await
-        };
-        called.await.unwrap_or_else(|error| for_model(&error))
-    }
-
     /// The toolboxes there are now.
     pub(crate) fn roster(&self) -> Arc<Roster> {
         self.shared().roster.load_full()
     }
 
-    fn member(&self, key: &str) -> Result<Arc<Member>> {
+    pub(crate) fn member(&self, key: &str) -> Result<Arc<Member>> {
         let roster = self.shared().roster.load();
         roster.get(key).cloned().ok_or_else(|| {
             let keys = roster.iter().map(|member| &*member.key);
@@ -413,18 +321,13 @@ fn joined(mut below: Vec<Step>, mut start: Vec<Step>) -> Vec<Step> {
     below
 }
 
-fn with_timeout(mut options: CallOptions, timeout: Option<Duration>) -> CallOptions {
-    options.timeout = timeout;
-    options
-}
-
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn closed() -> Error {
+pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Closed, Phase::Connect, "the host was closed")
         .with_outcome(Outcome::NotSent)
 }
@@ -440,17 +343,4 @@ fn lost_listing() -> Error {
     let message = "the start was cut short: the runtime it ran on was shut down";
     Error::new(ErrorKind::Startup, Phase::Connect, message)
         .with_hint("call again: that starts the toolbox anew")
-}
-
-/// What a model reads of a call that did not come to an answer: what happened, whether the tool
-/// may have run, and what to do.
-fn for_model(error: &Error) -> Observation {
-    let mut text = error.message().to_owned();
-    if error.outcome() == Outcome::Unknown {
-        text.push_str("\nIt is not known whether the tool ran.");
-    }
-    if let Some(hint) = error.hint() {
-        text.push_str(&format!("\nHint: {hint}"));
-    }
-    Observation::error_of(text)
 }

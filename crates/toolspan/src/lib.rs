@@ -20,6 +20,7 @@
 
 pub mod blocking;
 mod builder;
+mod calling;
 pub mod config;
 mod connect;
 mod find;
