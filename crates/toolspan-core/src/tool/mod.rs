@@ -4,6 +4,7 @@
 //! [`ToolExecutor`] for tools whose types it learns at run time. Both end as a
 //! [`ToolboxTool`](crate::ToolboxTool), so that a host sees no difference.
 
+mod client;
 mod closure;
 mod conversation;
 mod factory;
@@ -12,6 +13,7 @@ mod typed;
 
 use serde::de::DeserializeOwned;
 
+pub use client::{ClientCall, ClientCalls, ClientToolSpec, ClientTools};
 pub use closure::{ToolFn, tool_fn};
 pub use conversation::ConversationState;
 pub use factory::{IntoTools, NoParams, ToolFactory};

@@ -3,6 +3,7 @@
 mod call;
 mod call_injected;
 mod call_keys;
+mod client_tools;
 mod execute;
 mod native;
 mod registry;
