@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::definition::ToolDefinition;
+use crate::execute::secrets;
 use crate::guard::limits::Limits;
 use crate::guard::outcome::Phase;
 use crate::guard::sanitise;
@@ -59,6 +60,7 @@ impl ValidCall {
             arguments,
             ..real.clone()
         };
+        shown.real = Some(Arc::new(real.clone()));
         real.shown = Some(shown.summary());
         shown.real = Some(Arc::new(real));
         shown
@@ -98,15 +100,44 @@ impl ValidCall {
         let arguments: Vec<String> = self
             .arguments
             .iter()
-            .map(|(key, value)| match names_a_secret(key) {
-                true => format!("{key}: {HIDDEN}"),
-                false => format!("{key}: {}", without_secrets(value)),
-            })
+            .map(
+                |(key, value)| match names_a_secret(key) && !self.is_reference(value) {
+                    true => format!("{key}: {HIDDEN}"),
+                    false => format!("{key}: {}", self.without_secrets(value)),
+                },
+            )
             .collect();
         sanitise::one_line(
             &format!("{}({})", self.exposed_name, arguments.join(", ")),
             500,
         )
+    }
+
+    /// A copy without the values of secret-looking names. Recurses no deeper than the arguments were
+    /// checked to nest.
+    fn without_secrets(&self, value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items
+                .iter()
+                .map(|item| self.without_secrets(item))
+                .collect(),
+            Value::Object(_) if self.is_reference(value) => value.clone(),
+            Value::Object(members) => {
+                let shown = members.iter().map(|(key, value)| {
+                    match names_a_secret(key) && !self.is_reference(value) {
+                        true => (key.clone(), HIDDEN.into()),
+                        false => (key.clone(), self.without_secrets(value)),
+                    }
+                });
+                Value::Object(shown.collect())
+            }
+            plain => plain.clone(),
+        }
+    }
+
+    /// Whether a value names a secret that the real call has in its place: that may be shown.
+    fn is_reference(&self, value: &Value) -> bool {
+        self.real.is_some() && secrets::reference(value).is_some()
     }
 }
 
@@ -115,24 +146,6 @@ const SHOWN_SIGNATURE: usize = 300;
 
 /// What stands in a summary in place of a value that may be a secret.
 const HIDDEN: &str = "[redacted]";
-
-/// A copy without the values of secret-looking names. Recurses no deeper than the arguments were
-/// checked to nest.
-fn without_secrets(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(without_secrets).collect(),
-        Value::Object(members) => {
-            let shown = members
-                .iter()
-                .map(|(key, value)| match names_a_secret(key) {
-                    true => (key.clone(), HIDDEN.into()),
-                    false => (key.clone(), without_secrets(value)),
-                });
-            Value::Object(shown.collect())
-        }
-        plain => plain.clone(),
-    }
-}
 
 impl std::fmt::Debug for ValidCall {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

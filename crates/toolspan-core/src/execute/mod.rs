@@ -4,9 +4,8 @@
 //! `context` is what the executor is given, `gate` bounds the calls in flight, `locks` keeps calls
 //! apart that share a resource, `holding` lets a call within a call take part in both, `secrets`
 //! puts secrets into calls, `intercept` lets others look at a call before it runs, `batch` runs
-//! several, `deadline` ends a call that takes too long or is cancelled, with a timer or, for a caller that polls by
-//! itself, without one (`unaided`). All of it comes together in
-//! [`run`].
+//! several, `deadline` ends a call that takes too long or is cancelled, with a timer or, for a caller
+//! that polls by itself, without one (`unaided`). All of it comes together in [`run`].
 
 mod batch;
 mod context;
@@ -18,7 +17,7 @@ mod locks;
 mod options;
 mod panics;
 mod run;
-mod secrets;
+pub(crate) mod secrets;
 mod unaided;
 
 pub use batch::{Batch, FINISH};

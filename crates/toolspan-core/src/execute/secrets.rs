@@ -206,7 +206,7 @@ impl SecretAccess {
 }
 
 /// The name in an object that is a reference and nothing else.
-fn reference(value: &Value) -> Option<&str> {
+pub(crate) fn reference(value: &Value) -> Option<&str> {
     let members = value.as_object()?;
     match members.len() {
         1 => members.get(REFERENCE)?.as_str(),

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Blob, Content, Observation, Resource, ResourceBody};
+use super::{Blob, Content, LlmContent, Observation, Resource, ResourceBody};
 use crate::guard::Redactor;
+use crate::visual::Styled;
 
 /// What stands in place of a value that cannot be freed of a secret in part.
 const MASK: &str = "[redacted]";
@@ -24,9 +25,16 @@ impl Observation {
             .into_iter()
             .map(|block| redacted_block(block, redactor))
             .collect();
-        if let Some(structured) = &mut self.structured {
-            redact(structured, redactor, DEEPEST);
+        for value in [&mut self.structured, &mut self.response]
+            .into_iter()
+            .flatten()
+        {
+            redact(value, redactor, DEEPEST);
         }
+        for part in self.for_model.iter_mut().flatten() {
+            redact_part(part, redactor);
+        }
+        self.visual = self.visual.map(|shown| redacted_spans(shown, redactor));
         redact_members(&mut self.extra, redactor, DEEPEST);
         if let Some(violation) = &mut self.schema_violation {
             redact_text(violation, redactor);
@@ -66,6 +74,35 @@ fn redacted_block(mut block: Content, redactor: &Redactor) -> Content {
     block
 }
 
+fn redact_part(part: &mut LlmContent, redactor: &Redactor) {
+    match part {
+        LlmContent::Text(text) => redact_text(text, redactor),
+        LlmContent::Image { data, mime_type } if is_secret(data, redactor) => {
+            *part = LlmContent::Text(note_of(mime_type, redactor));
+        }
+        LlmContent::Image { mime_type, .. } => redact_text(mime_type, redactor),
+    }
+}
+
+/// A secret may begin in one span and end in another: then the styles are lost.
+fn redacted_spans(shown: Styled, redactor: &Redactor) -> Styled {
+    let whole: String = shown
+        .spans()
+        .iter()
+        .map(|span| span.text.as_str())
+        .collect();
+    let clean = shown.map_text(|text| redactor.redact(text));
+    let left: String = clean
+        .spans()
+        .iter()
+        .map(|span| span.text.as_str())
+        .collect();
+    match is_secret(&left, redactor) {
+        true => Styled::plain(redactor.redact(&whole)),
+        false => clean,
+    }
+}
+
 fn redact_blob(blob: &mut Blob, redactor: &Redactor) {
     redact_text(&mut blob.mime_type, redactor);
     redact_members(&mut blob.extra, redactor, DEEPEST);
@@ -85,8 +122,12 @@ fn redact_resource(resource: &mut Resource, redactor: &Redactor) {
 
 /// The block in place of data that is no base64 any more once it is freed of a secret.
 fn left_out(mime_type: &str, redactor: &Redactor) -> Content {
+    Content::text(note_of(mime_type, redactor))
+}
+
+fn note_of(mime_type: &str, redactor: &Redactor) -> String {
     let mime_type = redactor.redact(mime_type);
-    Content::text(format!("[{mime_type} left out: it holds a secret]"))
+    format!("[{mime_type} left out: it holds a secret]")
 }
 
 fn is_secret(text: &str, redactor: &Redactor) -> bool {
@@ -138,6 +179,8 @@ mod tests {
     use base64::Engine as _;
     use serde_json::json;
 
+    use crate::visual::Style;
+
     const SECRET: &str = "hunter2-hunter2";
 
     fn redacted(observation: Observation) -> String {
@@ -157,6 +200,16 @@ mod tests {
             .extra
             .insert("_meta".into(), json!({"x": SECRET}));
         observation.schema_violation = Some(format!("found {SECRET}"));
+        observation.response = Some(json!({"answer": SECRET}));
+        let (begin, end) = SECRET.split_at(5);
+        observation.visual = Some(Styled::plain(begin).with(Style::Strong, end));
+        observation.for_model = Some(vec![
+            LlmContent::Text(SECRET.to_owned()),
+            LlmContent::Image {
+                data: encoded.clone(),
+                mime_type: "image/gif".to_owned(),
+            },
+        ]);
         for block in [
             json!({"type": "text", "text": SECRET, "annotations": {"k": SECRET}}),
             json!({"type": "image", "data": encoded, "mimeType": "image/png"}),

@@ -9,6 +9,7 @@ mod reading;
 
 use serde_json::{Map, Value};
 
+use crate::policy::Decision;
 use crate::visual::{Style, Styled};
 
 pub use content::{Blob, Content, Resource, ResourceBody, ResourceLink, Text};
@@ -37,6 +38,8 @@ pub struct Observation {
     pub visual: Option<Styled>,
     /// What the model gave under the tool's response schema, where it has one.
     pub response: Option<Value>,
+    /// What was decided about the call, and by which rule, where there is a policy.
+    pub decision: Option<Decision>,
 }
 
 /// What a model is given of an observation: text and images, nothing else.
