@@ -33,7 +33,7 @@ async fn serve(script: &str) -> Result<(), Box<dyn Error>> {
     if let WatchdogState::Running { pid } = watchdog_state() {
         println!("watchdog {pid}");
     }
-    let mut output = child.stdout.into_async()?;
+    let output = child.stdout.into_async()?;
     let mut buffer = vec![0; 4096];
     loop {
         let count = output.read(&mut buffer).await?;

@@ -17,6 +17,7 @@ use crate::dialect::handshake;
 use crate::dialect::{Call, Dialect};
 use crate::driver;
 use crate::error;
+use crate::inlet::Inlet;
 use crate::link::{Link, Setup};
 use crate::outbox::{Outbox, Withdrawn};
 use crate::posts::{Met, Post, Posts, Remote, Style, headers, legacy};
@@ -70,14 +71,15 @@ impl Connection {
     /// Starts to read and write. Must run within a tokio runtime.
     pub(crate) fn open(pipe: Pipe, setup: Setup) -> Self {
         let link = Link::new(setup);
-        let piped = Arc::new(Piped::new(Outbox::new(pipe.sink), pipe.process));
+        let (outbox, inlet) = (
+            Outbox::new(pipe.sink),
+            Inlet::new(pipe.stream, link.clone()),
+        );
+        let piped = Arc::new(Piped::new(outbox, inlet, pipe.process));
         let shared = Shared::new(&link, Way::Piped(Arc::clone(&piped)));
         let reading = driver::Reading {
             shared: Arc::clone(&shared),
             pipe: Arc::clone(&piped),
-            source: pipe.source,
-            receiver: link.receiver(),
-            message_bytes: link.limits.message_bytes,
             listener: link.listener,
         };
         let mut tasks = JoinSet::new();
@@ -322,6 +324,26 @@ fn end_policy(limit: Duration) -> EndPolicy {
         .with_term_grace(longest.term_grace.min(limit / 5 * 2))
 }
 
+/// For the tests of what a connection is made of.
+#[cfg(test)]
+#[cfg(unix)]
+impl Connection {
+    pub(crate) fn pipe(&self) -> Option<&Piped> {
+        match &self.shared.way {
+            Way::Piped(pipe) => Some(pipe),
+            Way::Posted(_) => None,
+        }
+    }
+
+    pub(crate) fn pending(&self) -> &Pending {
+        &self.shared.pending
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+}
+
 fn not_sent(error: Error) -> Error {
     error.with_outcome(Outcome::NotSent)
 }
@@ -418,7 +440,11 @@ impl Waiting<'_> {
     }
 
     fn poll(&self, task: &mut std::task::Context<'_>) -> std::task::Poll<Arrival<Progress, Reply>> {
-        self.slot.poll(task)
+        let arrival = self.slot.poll(task);
+        if arrival.is_pending() {
+            self.shared.way.offer(task.waker());
+        }
+        arrival
     }
 
     /// The error without secrets of the way, and with what the way knows of the call.

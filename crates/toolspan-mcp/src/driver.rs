@@ -8,14 +8,12 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
 use toolspan_core::{Error, ErrorKind, Outcome, Phase};
-use toolspan_io::lines::LineDecoder;
 use toolspan_io::process::{EndPolicy, ExitStatus, Process};
 
 use crate::connection::Shared;
-use crate::core::receive::{Event, Receiver};
 use crate::error;
+use crate::inlet::Stop;
 use crate::link::Listener;
 use crate::outbox::Flushed;
 use crate::way::Piped;
@@ -31,15 +29,12 @@ const STUCK: Duration = Duration::from_secs(30);
 pub(crate) struct Reading {
     pub(crate) shared: Arc<Shared>,
     pub(crate) pipe: Arc<Piped>,
-    pub(crate) source: Box<dyn AsyncRead + Send + Unpin>,
-    pub(crate) receiver: Receiver,
     pub(crate) listener: Arc<dyn Listener>,
-    pub(crate) message_bytes: usize,
 }
 
 impl Reading {
     /// Reads until the server is gone; then fails every waiting call with the reason.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(self) {
         let cause = self.read().await;
         let cause = explained(cause, self.pipe.process.as_ref()).await;
         self.shared.pending.close(cause.clone());
@@ -50,72 +45,24 @@ impl Reading {
     }
 
     /// Reads lines until the end of output, a fatal fault, or a while after the process exited.
-    async fn read(&mut self) -> End {
-        let mut decoder = LineDecoder::new(self.message_bytes);
-        let pipe = Arc::clone(&self.pipe);
+    async fn read(&self) -> End {
+        let pipe = &self.pipe;
         // Its timer must not depend on what is left of this turn's budget.
-        let mut gone = pin!(tokio::task::unconstrained(gone(&pipe)));
-        loop {
-            let next = {
-                let mut read = pin!(self.source.read(decoder.space()));
-                // The exit is looked at second: what is there to read is read first. An output that
-                // never pauses is pending now and then, too, when this turn's budget is used up;
-                // `select!` would then look at nothing.
-                poll_fn(|task| match read.as_mut().poll(task) {
-                    Poll::Ready(read) => Poll::Ready(Ok(read)),
-                    Poll::Pending => gone.as_mut().poll(task).map(Err),
-                })
-                .await
-            };
-            let read = match next {
-                Ok(read) => read,
-                Err(end) => return end,
-            };
-            match read {
-                Ok(0) => {
-                    if let Some(event) = decoder.finish().map(|line| self.receiver.last_line(line))
-                        && let Some(end) = self.handle(event)
-                    {
-                        return end;
-                    }
-                    return End::Output;
-                }
-                Ok(count) => decoder.filled(count),
-                Err(error) => {
-                    return End::Fault(error::closed(format!(
-                        "the server's output cannot be read: {error}"
-                    )));
+        let mut gone = pin!(tokio::task::unconstrained(gone(pipe)));
+        poll_fn(|task| {
+            // The exit is looked at second: what is there to read is read first. An output that
+            // never pauses is pending now and then, too, when this turn's budget is used up;
+            // `select!` would then look at nothing.
+            loop {
+                match pipe.inlet.poll_read(task, &pipe.outbox) {
+                    Poll::Ready(None) => {}
+                    Poll::Ready(Some(Stop::Output)) => return Poll::Ready(End::Output),
+                    Poll::Ready(Some(Stop::Fault(error))) => return Poll::Ready(End::Fault(error)),
+                    Poll::Pending => return gone.as_mut().poll(task),
                 }
             }
-            while let Some(line) = decoder.next_line() {
-                let event = self.receiver.line(line);
-                if let Some(end) = self.handle(event) {
-                    return end;
-                }
-            }
-        }
-    }
-
-    fn handle(&self, event: Event) -> Option<End> {
-        match event {
-            Event::Nothing => {}
-            Event::Answer(answer) => {
-                if !self.pipe.outbox.answer(answer.into_bytes()) {
-                    self.shared
-                        .counters
-                        .unanswered
-                        .fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            Event::ToolsChanged => self.listener.tools_changed(),
-            Event::Log(level, text) => self.listener.log(level, text),
-            Event::Several(events) => {
-                return events.into_iter().find_map(|event| self.handle(event));
-            }
-            Event::Fatal(error) => return Some(End::Fault(error)),
-            Event::Unusable(reason) => return Some(End::Fault(error::protocol(reason))),
-        }
-        None
+        })
+        .await
     }
 }
 
@@ -126,6 +73,7 @@ impl Drop for Reading {
         let cause = "the connection is no longer served: its runtime was shut down";
         self.shared.pending.close(error::closed(cause));
         self.pipe.begin_close(EndPolicy::default());
+        self.pipe.inlet.close();
     }
 }
 
@@ -220,10 +168,11 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::task::Context;
 
-    use tokio::io::ReadBuf;
+    use tokio::io::{AsyncRead, ReadBuf};
 
     use super::*;
     use crate::connection::Connection;
+    use crate::inlet::Stream;
     use crate::link::Setup;
     use crate::outbox::Sink;
     use crate::transport::Pipe;
@@ -266,7 +215,7 @@ mod tests {
     async fn an_output_that_never_pauses_does_not_hide_the_end_of_the_server() {
         let pipe = Pipe {
             sink: Box::new(Broken),
-            source: Box::new(Restless(tokio::io::repeat(b'\n'))),
+            stream: Stream::Joined(Box::new(Restless(tokio::io::repeat(b'\n')))),
             process: None,
         };
         let setup = Setup {

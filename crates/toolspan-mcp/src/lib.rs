@@ -12,6 +12,7 @@ mod core;
 mod dialect;
 mod driver;
 mod error;
+mod inlet;
 mod link;
 mod masking;
 mod outbox;

@@ -244,6 +244,11 @@ impl Outbox {
         written.map_ok(|()| Flushed::Some)
     }
 
+    /// Whether all that was sent has left.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.lock().queue.is_empty()
+    }
+
     /// Whether a part of the first frame is written and the rest is not.
     pub(crate) fn is_in_a_frame(&self) -> bool {
         let state = self.lock();

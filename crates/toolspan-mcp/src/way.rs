@@ -1,12 +1,15 @@
 //! How messages get to a server: all through one pipe, or each in an HTTP request of its own.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use tokio::sync::SetOnce;
 use toolspan_core::Error;
+use toolspan_core::execute::{self, Source};
 use toolspan_io::process::{EndPolicy, Process};
 
 use crate::core::pending::CallSlot;
+use crate::inlet::Inlet;
 use crate::outbox::{Outbox, Sent, Withdrawn};
 use crate::posts::Posts;
 
@@ -22,6 +25,7 @@ pub(crate) enum Way {
 /// A pipe to a server: what its two tasks, its callers and its owner share.
 pub(crate) struct Piped {
     pub(crate) outbox: Outbox,
+    pub(crate) inlet: Inlet,
     pub(crate) process: Option<Process>,
     /// Set when the writing task gave up: the server takes no more input, or the fault it is in.
     pub(crate) writing: SetOnce<Option<Error>>,
@@ -37,6 +41,13 @@ impl Way {
         match self {
             Self::Piped(pipe) => pipe.process.as_ref(),
             Self::Posted(_) => None,
+        }
+    }
+
+    /// Tells a caller, which now waits for its reply, that it may fetch it from here by itself.
+    pub(crate) fn offer(&self, caller: &Waker) {
+        if let Self::Piped(pipe) = self {
+            execute::comes_from(caller, || Arc::clone(pipe) as Arc<dyn Source>);
         }
     }
 
@@ -93,9 +104,10 @@ impl Way {
 }
 
 impl Piped {
-    pub(crate) fn new(outbox: Outbox, process: Option<Process>) -> Self {
+    pub(crate) fn new(outbox: Outbox, inlet: Inlet, process: Option<Process>) -> Self {
         Self {
             outbox,
+            inlet,
             process,
             writing: SetOnce::new(),
         }

@@ -5,7 +5,8 @@
 //! apart that share a resource, `holding` lets a call within a call take part in both, `secrets`
 //! puts secrets into calls, `intercept` lets others look at a call before it runs, `batch` runs
 //! several, `deadline` ends a call that takes too long or is cancelled, with a timer or, for a caller
-//! that polls by itself, without one (`unaided`). All of it comes together in [`run`].
+//! that polls by itself, without one (`unaided`, which also lets such a caller fetch its
+//! answer). All of it comes together in [`run`].
 
 mod batch;
 mod context;
@@ -29,4 +30,4 @@ pub use locks::{ResourceLocks, Resources};
 pub use options::{CallOptions, Progress, ProgressSink, State};
 pub use run::run;
 pub use secrets::{REFERENCE, SecretAccess, SecretSource, Secrets};
-pub use unaided::poll_unaided;
+pub use unaided::{Polled, Source, comes_from, poll_unaided};

@@ -38,6 +38,8 @@ mod environment;
 #[cfg(unix)]
 mod handle;
 #[cfg(unix)]
+mod interrupt;
+#[cfg(unix)]
 mod latch;
 #[cfg(unix)]
 mod pipes;
@@ -67,6 +69,7 @@ pub use watchdog_state::WatchdogState;
 #[cfg(unix)]
 pub use self::{
     handle::{Child, Process},
+    interrupt::Interrupt,
     pipes::{AsyncStdin, AsyncStdout, ChildStdin, ChildStdout},
     reaper::{let_go_after_fork, watchdog_state},
     spawn::spawn,
@@ -74,6 +77,6 @@ pub use self::{
 
 #[cfg(not(unix))]
 pub use windows::{
-    AsyncStdin, AsyncStdout, Child, ChildStdin, ChildStdout, Process, let_go_after_fork, spawn,
-    watchdog_state,
+    AsyncStdin, AsyncStdout, Child, ChildStdin, ChildStdout, Interrupt, Process, let_go_after_fork,
+    spawn, watchdog_state,
 };

@@ -4,9 +4,11 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::task::{Context, Poll, ready};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::interrupt::Interrupt;
 use super::system::{watch, write_without_signal};
 
 /// The write end of a child's standard input. Dropping it ends the child's input.
@@ -119,47 +121,42 @@ impl ChildStdout {
     /// Outside a tokio runtime with I/O enabled, as tokio does.
     pub fn into_async(self) -> io::Result<AsyncStdout> {
         let pipe = watch(self.0, Interest::READABLE)?;
-        Ok(AsyncStdout {
-            pipe,
-            at_end: false,
-        })
+        Ok(AsyncStdout { pipe })
     }
 }
 
-/// The read end of a child's standard output, within a tokio runtime.
+/// The read end of a child's standard output, within a tokio runtime. Dropping it, on any thread,
+/// breaks the child's output.
 #[derive(Debug)]
 pub struct AsyncStdout {
     pipe: AsyncFd<PipeReader>,
-    /// The end was read: later reads give 0 at once.
-    at_end: bool,
 }
 
 impl AsyncStdout {
-    /// Waits for bytes and reads up to `buffer.len()` of them. 0 means the end, unless `buffer` is
-    /// empty. Cancel safe: a dropped read has taken nothing.
+    /// Waits for bytes and reads up to `buffer.len()` of them. 0 means the end, also of later reads,
+    /// unless `buffer` is empty. Cancel safe: a dropped read has taken nothing. Only the latest caller
+    /// is woken: for one reading task.
     ///
     /// # Errors
     /// When the runtime is shutting down or the system fails to read.
-    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
 
     /// What [`read`](Self::read) does, for a hand-written future.
     pub fn poll_read(
-        &mut self,
+        &self,
         context: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        if self.at_end || buffer.is_empty() {
+        if buffer.is_empty() {
             return Poll::Ready(Ok(0));
         }
         loop {
             let mut guard = ready!(self.pipe.poll_read_ready(context))?;
             match read(self.pipe.get_ref(), buffer) {
-                Ok(0) => {
-                    self.at_end = true;
-                    return Poll::Ready(Ok(0));
-                }
+                // The end stays: the pipe is ready for ever, and reads as empty.
+                Ok(0) => return Poll::Ready(Ok(0)),
                 Ok(count) => {
                     // A short read has emptied the pipe; the next bytes are a new event.
                     if count < buffer.len() {
@@ -171,6 +168,37 @@ impl AsyncStdout {
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
+    }
+
+    /// Waits on this thread until a read would give bytes, the end or an error. Gives false when it
+    /// was interrupted, also by a signal.
+    ///
+    /// # Errors
+    /// When the system fails to wait.
+    pub fn wait_readable(&self, interrupt: &Interrupt) -> io::Result<bool> {
+        let pipe = self.pipe.get_ref();
+        let mut asked = [
+            PollFd::new(pipe, PollFlags::IN),
+            PollFd::new(&interrupt.raised, PollFlags::IN),
+        ];
+        match poll(&mut asked, None) {
+            Err(Errno::INTR) => return Ok(false),
+            answered => answered?,
+        };
+        let [answer, raised] = asked.map(|asked| !asked.revents().is_empty());
+        if raised {
+            interrupt.clear();
+        }
+        Ok(answer && !raised)
+    }
+
+    /// Reads what is there now, from any thread and without a runtime; one system call. 0 means the
+    /// end, unless `buffer` is empty. Whoever waits in [`read`](Self::read) goes on waiting.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing is there.
+    pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        read(self.pipe.get_ref(), buffer)
     }
 }
 

@@ -91,12 +91,41 @@ pub struct AsyncStdout(Infallible);
 
 impl AsyncStdout {
     /// Waits for bytes and reads them.
-    pub async fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+    pub async fn read(&self, _: &mut [u8]) -> io::Result<usize> {
         match self.0 {}
     }
 
     /// What [`read`](Self::read) does, for a hand-written future.
-    pub fn poll_read(&mut self, _: &mut Context<'_>, _: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub fn poll_read(&self, _: &mut Context<'_>, _: &mut [u8]) -> Poll<io::Result<usize>> {
+        match self.0 {}
+    }
+
+    /// Waits on this thread until there is something to read, or it is interrupted.
+    pub fn wait_readable(&self, _: &Interrupt) -> io::Result<bool> {
+        match self.0 {}
+    }
+
+    /// Reads what is there now.
+    pub fn try_read(&self, _: &mut [u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+}
+
+/// Ends the wait of a thread; there is none on this system.
+#[derive(Debug)]
+pub struct Interrupt(Infallible);
+
+impl Interrupt {
+    /// Always fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn new() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Ends the wait.
+    pub fn raise(&self) {
         match self.0 {}
     }
 }

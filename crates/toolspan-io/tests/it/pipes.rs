@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
-use toolspan_io::process::{AsyncStdin, Child, EndPolicy};
+use toolspan_io::process::{AsyncStdin, Child, EndPolicy, Interrupt};
 
 use crate::operating_system::{Output, PATIENCE, start};
 
@@ -106,6 +106,67 @@ async fn a_server_that_does_not_read_holds_up_no_other() {
         "{:?}",
         started.elapsed()
     );
+}
+
+#[tokio::test]
+async fn who_reads_past_the_runtime_takes_its_bytes_and_leaves_the_reading_task_the_rest() {
+    let Child {
+        stdin,
+        stdout,
+        process,
+        ..
+    } = start("while read line; do echo \"got $line\"; done");
+    let stdout = stdout.into_async().expect("the pipe is watched");
+    let mut buffer = [0; 64];
+    let never = Interrupt::new().expect("descriptors");
+    for round in 0..20 {
+        stdin.try_write(b"first\n").expect("the pipe has room");
+        assert!(stdout.wait_readable(&never).expect("a pipe"));
+        assert_eq!(stdout.try_read(&mut buffer).expect("bytes"), 10);
+        // The runtime still holds the event of those bytes: it must not take it for new ones.
+        stdin.try_write(b"2\n").expect("the pipe has room");
+        let read = timeout(PATIENCE, stdout.read(&mut buffer)).await;
+        assert_eq!(read.expect("in time").expect("bytes"), 6, "{round}");
+    }
+    let error = stdout.try_read(&mut buffer).expect_err("nothing is there");
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    drop(stdin);
+    assert!(stdout.wait_readable(&never).expect("a pipe"));
+    for _ in 0..3 {
+        assert_eq!(stdout.try_read(&mut buffer).expect("the end"), 0);
+        let read = timeout(PATIENCE, stdout.read(&mut buffer)).await;
+        assert_eq!(read.expect("in time").expect("the end"), 0);
+    }
+    process.begin_end(EndPolicy::default());
+}
+
+#[tokio::test]
+async fn a_wait_for_output_ends_when_it_is_interrupted_once() {
+    let Child {
+        stdin,
+        stdout,
+        process,
+        ..
+    } = start("cat");
+    let stdout = stdout.into_async().expect("the pipe is watched");
+    let interrupt = Interrupt::new().expect("descriptors");
+    let wait = || stdout.wait_readable(&interrupt).expect("a pipe");
+    // More often than its pipe has room for, and before the wait.
+    for _ in 0..100_000 {
+        interrupt.raise();
+    }
+    assert!(!wait());
+    stdin.try_write(b"it\n").expect("the pipe has room");
+    assert!(wait());
+    interrupt.raise();
+    assert!(!wait() && wait(), "the bytes are still there");
+    assert_eq!(stdout.try_read(&mut [0; 64]).expect("bytes"), 3);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(wait);
+        interrupt.raise();
+        assert!(!waiting.join().expect("the thread ends"));
+    });
+    process.begin_end(EndPolicy::default());
 }
 
 #[test]

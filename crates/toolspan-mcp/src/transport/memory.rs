@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncWrite, DuplexStream, WriteHalf};
 
 use super::Pipe;
+use crate::inlet::Stream;
 use crate::outbox::Sink;
 
 /// Bytes that each direction holds before the writer has to wait: what a pipe of Linux holds.
@@ -23,7 +24,7 @@ pub(super) fn open(connector: &Connector) -> Pipe {
     let (source, sink) = tokio::io::split(ours);
     Pipe {
         sink: Box::new(Writer(sink)),
-        source: Box::new(source),
+        stream: Stream::Joined(Box::new(source)),
         process: None,
     }
 }

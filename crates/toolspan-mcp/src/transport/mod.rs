@@ -12,10 +12,10 @@ pub use remote::{RemoteKind, RemoteServer, is_reserved_header};
 
 use std::sync::Arc;
 
-use tokio::io::AsyncRead;
 use toolspan_core::Result;
 use toolspan_io::process::{Launch, Process};
 
+use crate::inlet::Stream;
 use crate::outbox::Sink;
 
 /// Where a server is.
@@ -86,6 +86,6 @@ impl std::fmt::Debug for Transport {
 /// An open way to a server.
 pub(crate) struct Pipe {
     pub(crate) sink: Box<dyn Sink>,
-    pub(crate) source: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) stream: Stream,
     pub(crate) process: Option<Process>,
 }

@@ -2,16 +2,16 @@
 
 use std::io;
 use std::path::Path;
-use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, ReadBuf};
 use toolspan_core::guard::sanitise;
 use toolspan_core::{Error, ErrorKind, Phase, Result};
-use toolspan_io::process::{self, AsyncStdin, AsyncStdout, Launch};
+use toolspan_io::process::{self, AsyncStdin, Launch};
 
 use super::Pipe;
 use crate::error;
+use crate::inlet::Stream;
 use crate::outbox::Sink;
 
 /// The name of the program in one line, without folder, arguments and environment: a long path
@@ -33,7 +33,7 @@ pub(super) fn open(launch: &Launch) -> Result<Pipe> {
     let stdout = child.stdout.into_async().map_err(unwatched)?;
     Ok(Pipe {
         sink: Box::new(Stdin(stdin)),
-        source: Box::new(Stdout(stdout)),
+        stream: Stream::Output(Arc::new(stdout)),
         process: Some(child.process),
     })
 }
@@ -51,19 +51,5 @@ impl Sink for Stdin {
                 result => return Poll::Ready(result),
             }
         }
-    }
-}
-
-struct Stdout(AsyncStdout);
-
-impl AsyncRead for Stdout {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let count = std::task::ready!(self.0.poll_read(context, buffer.initialize_unfilled()))?;
-        buffer.advance(count);
-        Poll::Ready(Ok(()))
     }
 }

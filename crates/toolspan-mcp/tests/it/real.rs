@@ -25,7 +25,7 @@ fn launch(server: &RealServer) -> Launch {
 /// Starts a server and joins its pipes to a stream, for a client that brings no process of its own.
 fn bridged(server: &RealServer) -> (DuplexStream, process::Process) {
     let child = process::spawn(&launch(server)).unwrap();
-    let (stdin, mut stdout) = (
+    let (stdin, stdout) = (
         child.stdin.into_async().unwrap(),
         child.stdout.into_async().unwrap(),
     );

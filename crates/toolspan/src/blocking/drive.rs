@@ -2,8 +2,9 @@
 //!
 //! The keeper is a thread of its own. An answer that it reads costs a caller one more switch of
 //! threads, half of what a short call takes. So in a run of short calls, one at a time, the keeper
-//! steps aside and the caller turns the runtime while it waits. The keeper comes back as soon as
-//! there is a second caller, a call takes longer, or no call comes.
+//! steps aside and the caller leads: it fetches its answer where that comes from, or turns the
+//! runtime while it waits, at least once in a while. The keeper comes back as soon as there is a
+//! second caller, a call takes longer, or no call comes.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -14,6 +15,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use tokio::runtime::{Handle, Runtime};
+use toolspan_core::execute::Source;
 
 use super::waiting_thread::WaitingThread;
 
@@ -22,10 +24,12 @@ use super::waiting_thread::WaitingThread;
 const ALONE: u32 = 8;
 /// Longest time that nobody turns the runtime after a call, and about the longest that a caller does:
 /// what a server says between two calls is heard this much later.
+///
+/// A caller that fetches its answer sees anything else, such as a cancel, about twice as much later,
+/// and so long a task that is ready may have to wait.
 const LULL: Duration = Duration::from_millis(2);
 
 /// A runtime and whose turn it is.
-#[derive(Debug)]
 pub(super) struct Drive {
     runtime: Runtime,
     /// Makes the thread that turns the runtime look up.
@@ -41,8 +45,12 @@ pub(super) struct Drive {
     waiting: AtomicUsize,
     /// Waits in a row that were alone from begin to end, while the keeper was there.
     alone: AtomicU32,
-    /// Waits, or parts of one, in which a caller turned the runtime.
+    /// Waits, or parts of one, in which a caller led.
     led: AtomicU64,
+    /// The caller that leads has to turn the runtime next.
+    is_due: AtomicBool,
+    /// Where the caller that leads fetches now. Held for changing it and for interrupting.
+    fetched: Mutex<Option<Arc<dyn Source>>>,
 }
 
 impl Drive {
@@ -66,6 +74,8 @@ impl Drive {
             waiting: AtomicUsize::new(0),
             alone: AtomicU32::new(0),
             led: AtomicU64::new(0),
+            is_due: AtomicBool::new(false),
+            fetched: Mutex::default(),
         });
         let kept = Arc::clone(&drive);
         let keeper = thread::Builder::new()
@@ -100,9 +110,9 @@ impl Drive {
         }
     }
 
-    /// Turns the runtime until `thread` was woken or the keeper wants the seat. False when it is not
-    /// this thread's turn.
-    fn lead(&self, thread: &WaitingThread) -> bool {
+    /// Fetches what `thread` waits for, or turns the runtime, until `thread` was woken or the keeper
+    /// wants the seat. False when it is not this thread's turn.
+    fn lead(&self, thread: &WaitingThread, source: Option<Arc<dyn Source>>) -> bool {
         if !self.is_away.load(SeqCst) || self.is_called.load(SeqCst) {
             return false;
         }
@@ -115,6 +125,45 @@ impl Drive {
         if !self.is_away.load(SeqCst) {
             return false;
         }
+        match source {
+            Some(source) if !self.is_due.load(SeqCst) => self.fetch(thread, source),
+            _ => self.turn(thread),
+        }
+        true
+    }
+
+    /// Fetches once, and turns the runtime if that was not all.
+    fn fetch(&self, thread: &WaitingThread, source: Arc<dyn Source>) {
+        *self.fetched() = Some(Arc::clone(&source));
+        // Who wants the seat says so first and looks for a source to interrupt then.
+        if !thread.is_woken() && !self.is_called.load(SeqCst) {
+            source.fetch();
+        }
+        self.fetched().take();
+        match thread.is_woken() || self.is_called.load(SeqCst) {
+            true => {
+                self.led.fetch_add(1, SeqCst);
+            }
+            false => self.turn(thread),
+        }
+    }
+
+    fn fetched(&self) -> MutexGuard<'_, Option<Arc<dyn Source>>> {
+        self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the thread that leads or turns the runtime look up.
+    fn rouse(&self) {
+        self.look_up.wake_by_ref();
+        let fetched = self.fetched().clone();
+        if let Some(source) = fetched {
+            source.interrupt();
+        }
+    }
+
+    /// Turns the runtime until `thread` was woken or the keeper wants the seat.
+    fn turn(&self, thread: &WaitingThread) {
+        self.is_due.store(false, SeqCst);
         thread.lead(&self.look_up);
         self.runtime.block_on(poll_fn(|_| {
             match thread.is_woken() || self.is_called.load(SeqCst) {
@@ -124,7 +173,6 @@ impl Drive {
         }));
         thread.follow();
         self.led.fetch_add(1, SeqCst);
-        true
     }
 
     /// The keeper's life.
@@ -138,7 +186,7 @@ impl Drive {
             self.stay_away();
             self.alone.store(0, SeqCst);
             self.is_called.store(true, SeqCst);
-            self.look_up.wake_by_ref();
+            self.rouse();
         }
     }
 
@@ -164,12 +212,13 @@ impl Drive {
             if self.is_called.load(SeqCst) || self.led.load(SeqCst) == led {
                 return;
             }
+            self.is_due.store(true, SeqCst);
         }
     }
 
     fn call_keeper(&self) {
         if !self.is_called.swap(true, SeqCst) {
-            self.look_up.wake_by_ref();
+            self.rouse();
             if let Some(keeper) = self.keeper.get() {
                 keeper.unpark();
             }
@@ -185,6 +234,12 @@ impl Drive {
     }
 }
 
+impl std::fmt::Debug for Drive {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Drive").finish_non_exhaustive()
+    }
+}
+
 /// A thread that waits, or looks up from it.
 pub(super) struct Presence<'drive> {
     drive: &'drive Drive,
@@ -192,12 +247,17 @@ pub(super) struct Presence<'drive> {
 }
 
 impl Presence<'_> {
-    /// Waits until `thread`, which is this one, was woken; turns the runtime meanwhile if it is this
-    /// thread's turn, for about [`LULL`] at most, and else sleeps, at most `longest`. May return
-    /// before.
-    pub(super) fn wait_for(&self, thread: &WaitingThread, longest: impl FnOnce() -> Duration) {
+    /// Waits until `thread`, which is this one, was woken, by what comes from `source` as a rule.
+    /// Leads meanwhile if it is this thread's turn, for about [`LULL`] at most, and else sleeps, at
+    /// most `longest`. May return before.
+    pub(super) fn wait_for(
+        &self,
+        thread: &WaitingThread,
+        source: Option<Arc<dyn Source>>,
+        longest: impl FnOnce() -> Duration,
+    ) {
         self.has_waited.set(true);
-        if !self.drive.lead(thread) {
+        if !self.drive.lead(thread, source) {
             thread::park_timeout(longest());
         }
     }
@@ -215,3 +275,6 @@ impl Drop for Presence<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

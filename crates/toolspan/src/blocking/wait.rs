@@ -69,18 +69,23 @@ fn turns<F: Future, B>(
     loop {
         let begun = BEGUN.get();
         thread.begin();
-        let (polled, back_by) = execute::poll_unaided(future.as_mut(), &mut context);
-        if let Poll::Ready(output) = polled {
+        let polled = execute::poll_unaided(future.as_mut(), &mut context);
+        if let Poll::Ready(output) = polled.output {
             return ControlFlow::Continue(output);
         }
         look()?;
         // After a wait within, a wake-up meant for this future may be gone.
-        if BEGUN.get() == begun {
-            waiting.presence.wait_for(&thread, || {
-                let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
-                left.unwrap_or(SLICE).min(SLICE)
-            });
+        if BEGUN.get() != begun {
+            continue;
         }
+        // What this thread turns meanwhile is the runtime's, which nothing may block.
+        WAITING.set(false);
+        waiting.presence.wait_for(&thread, polled.source, || {
+            let back_by = polled.back_by;
+            let left = back_by.map(|back_by| back_by.saturating_duration_since(Instant::now()));
+            left.unwrap_or(SLICE).min(SLICE)
+        });
+        WAITING.set(true);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Does the blocking host serve synchronous callers, and refuse where it would do harm?
 
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 use toolspan::services::{Event, Services};
 use toolspan::{CallOptions, ErrorKind, blocking};
 use toolspan_testkit::Fault;
@@ -139,4 +140,100 @@ fn a_model_call_and_the_status_work_without_a_runtime() {
         host.call("echo", json!({"text": "x"})).unwrap_err().kind(),
         ErrorKind::Closed
     );
+}
+
+/// Calls that go well before the one that does not: after a few of them the caller fetches its
+/// answers itself.
+const BEFORE: u32 = 60;
+
+/// A host whose server misbehaves after [`BEFORE`] calls, which were made.
+fn led(fault: &str) -> Arc<blocking::Host> {
+    let host = host(Fault::named(fault).on_call(BEFORE + 1));
+    for number in 0..BEFORE {
+        let text = number.to_string();
+        let seen = host.call("box__echo", json!({"text": text})).unwrap();
+        assert_eq!(seen.text(), text);
+    }
+    host
+}
+
+#[test]
+fn what_goes_wrong_in_a_run_of_calls_is_told_as_in_the_first() {
+    for (fault, kind) in [
+        ("exit_on_call", ErrorKind::Closed),
+        ("kill_self_on_call", ErrorKind::Closed),
+        ("close_stdout_on_call", ErrorKind::Closed),
+        ("half_line_then_exit", ErrorKind::Closed),
+        ("invalid_json_with_id", ErrorKind::Protocol),
+        ("endless_line", ErrorKind::ResponseTooLarge),
+    ] {
+        let first = host(Fault::named(fault));
+        let first = first.call("box__echo", json!({"text": "x"})).unwrap_err();
+        let host = led(fault);
+        let error = host.call("box__echo", json!({"text": "x"})).unwrap_err();
+        assert_eq!(error.kind(), kind, "{fault}: {error}");
+        assert_eq!(first.kind(), kind, "{fault}: {first}");
+        assert_eq!(error.outcome(), first.outcome(), "{fault}");
+        // The next call is answered, by a new server or the same.
+        if fault != "endless_line" {
+            let seen = host.call("box__echo", json!({"text": "again"})).unwrap();
+            assert_eq!(seen.text(), "again", "{fault}");
+        }
+    }
+}
+
+#[test]
+fn a_cancel_from_another_thread_ends_a_call_in_a_run() {
+    let host = led("never_answer_call");
+    let cancel = CancellationToken::new();
+    let cancelling = cancel.clone();
+    let options = CallOptions::default().with_cancel(cancel);
+    let began = Instant::now();
+    let calling = std::thread::spawn(move || {
+        let ended = host.call_with("box__echo", json!({"text": "x"}), options);
+        ended.unwrap_err().kind()
+    });
+    cancelling.cancel();
+    assert_eq!(calling.join().unwrap(), ErrorKind::Cancelled);
+    assert!(began.elapsed() < SOON);
+}
+
+/// Calls the host again where it hears of something, on the thread that turns the runtime.
+#[derive(Default)]
+struct Nested {
+    host: OnceLock<Weak<blocking::Host>>,
+    ends: Mutex<Vec<ErrorKind>>,
+}
+
+impl Services for Nested {
+    fn event(&self, _: &str, event: Event) {
+        if let (Event::Log { .. }, Some(host)) = (event, self.host.get().and_then(Weak::upgrade)) {
+            let ended = host.call("box__echo", json!({"text": "nested"}));
+            self.ends.lock().unwrap().push(ended.unwrap_err().kind());
+        }
+    }
+}
+
+#[test]
+fn a_listener_may_not_wait_whichever_thread_turns_the_runtime() {
+    let services = Arc::new(Nested::default());
+    let heard: Arc<dyn Services> = Arc::<Nested>::clone(&services);
+    let log = json!({"jsonrpc": "2.0", "method": "notifications/message",
+                     "params": {"level": "info", "data": "hello"}});
+    let reply = json!({"jsonrpc": "2.0", "id": "$id",
+                       "result": {"content": [{"type": "text", "text": "x"}]}});
+    let fault = Fault::script([
+        json!("handshake"),
+        json!({"loop": {"times": BEFORE, "steps": [
+            {"expect": "tools/call"}, {"send": log}, {"send": reply}]}}),
+    ]);
+    let host = blocking::Host::connect_builder(one(fault).services(heard)).unwrap();
+    let host = Arc::new(host);
+    services.host.set(Arc::downgrade(&host)).unwrap();
+    for _ in 0..BEFORE {
+        let seen = host.call("box__echo", json!({"text": "x"})).unwrap();
+        assert_eq!(seen.text(), "x");
+    }
+    let ends = services.ends.lock().unwrap();
+    assert_eq!(*ends, vec![ErrorKind::Usage; BEFORE as usize]);
 }
