@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::annotations::ToolAnnotations;
 use crate::schema::Schema;
+use crate::tool::ResponseSchema;
 
 /// A tool's name, words, schemas and hints, as its source gave them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolDefinition {
     /// The tool's own name, as its source gave it; not the exposed one.
@@ -25,6 +26,9 @@ pub struct ToolDefinition {
     pub annotations: Option<ToolAnnotations>,
     /// Every further member of the source's object (`_meta`, `icons`, `execution`, …), untouched.
     pub extra: Map<String, Value>,
+    /// What the model gives beside the tool's own arguments, where a caller asked for it; `input`
+    /// has it already.
+    pub response: Option<Arc<ResponseSchema>>,
 }
 
 impl ToolDefinition {
@@ -42,6 +46,7 @@ impl ToolDefinition {
             output: None,
             annotations: None,
             extra: Map::new(),
+            response: None,
         }
     }
 

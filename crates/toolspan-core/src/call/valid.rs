@@ -66,6 +66,21 @@ impl ValidCall {
         shown
     }
 
+    /// The call that a tool gets that stands behind this one's, with arguments that were checked
+    /// against its definition.
+    pub(crate) fn onward(
+        &self,
+        definition: &Arc<ToolDefinition>,
+        arguments: Map<String, Value>,
+    ) -> Self {
+        Self {
+            definition: Arc::clone(definition),
+            text: Value::Object(arguments.clone()).to_string(),
+            arguments,
+            ..self.clone()
+        }
+    }
+
     /// The call as its executor is given it: with its secrets in place.
     pub(crate) fn real(&self) -> &Self {
         self.real.as_deref().unwrap_or(self)

@@ -9,12 +9,15 @@ use super::registration::{Registration, config, usage};
 use super::resolve::quoted;
 use super::{ToolSpec, alias};
 use crate::guard::outcome::Phase;
-use crate::tool::ConversationState;
+use crate::tool::{ConversationState, ResponseSchema};
 use crate::toolbox::ToolboxTool;
 use crate::{Error, ErrorKind, Result, name};
 
 /// How many specs are resolved at once.
 const AT_ONCE: usize = 4;
+
+/// The parameter of a spec that is about its tool, and not for its factory.
+const RESPONSE_SCHEMA: &str = "response_schema";
 
 /// How many near names an error offers.
 const OFFERED: usize = 3;
@@ -120,6 +123,9 @@ impl ToolRegistry {
 
     /// The tools that a spec asks for: one or several, each under its own name.
     ///
+    /// The member `response_schema` of the parameters is not the factory's: it extends the one tool
+    /// that is made ([`ResponseSchema`]), an instance included.
+    ///
     /// Runs the factory on this thread, however long that takes.
     ///
     /// # Errors
@@ -189,7 +195,20 @@ impl ToolRegistry {
             let message = format!("the tool {:?} says that it cannot be used here", entry.name);
             return Err(config(message));
         }
-        entry.make(spec.params.clone(), conversation)
+        let mut params = spec.params.clone();
+        let response = params.shift_remove(RESPONSE_SCHEMA);
+        let response = response.filter(|schema| !schema.is_null());
+        let response = response.map(ResponseSchema::new).transpose()?;
+        let mut tools = entry.make(params, conversation)?;
+        let Some(response) = response else {
+            return Ok(tools);
+        };
+        match (tools.pop(), tools.is_empty()) {
+            (Some(only), true) => Ok(vec![response.extend(only)?]),
+            _ => Err(config(
+                "it makes several tools, and a response schema is for one".to_owned(),
+            )),
+        }
     }
 
     fn unknown(&self, wanted: &str) -> Error {

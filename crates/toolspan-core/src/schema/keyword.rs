@@ -2,7 +2,7 @@
 
 /// The part of a value that a subschema applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// The value itself.
     Same,
     /// The property of the name that the subschema stands under.
@@ -25,7 +25,7 @@ pub(super) enum Place {
 
 /// How a keyword's value holds schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// The value is a schema.
     One,
     /// The value is a list of schemas.
@@ -37,7 +37,7 @@ pub(super) enum Form {
 /// Where `keyword` holds schemas, over all supported dialects; `None` for every other keyword.
 ///
 /// `items` as a list (before 2020-12) is positional, so the form depends on the value.
-pub(super) fn place_of(keyword: &str, value_is_list: bool) -> Option<(Form, Place)> {
+pub(crate) fn place_of(keyword: &str, value_is_list: bool) -> Option<(Form, Place)> {
     Some(match keyword {
         "allOf" | "anyOf" | "oneOf" => (Form::List, Place::Same),
         "not" | "if" | "then" | "else" => (Form::One, Place::Same),

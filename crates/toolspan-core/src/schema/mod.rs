@@ -48,6 +48,7 @@ pub use check::CheckFailed;
 pub use coerce::coerce_text;
 pub use definition::{Schema, SchemaHash};
 pub use dialect::Dialect;
+pub(crate) use keyword::{Form, place_of};
 pub use limits::SchemaLimits;
 pub(crate) use named::is_plain_name;
 pub use note::SchemaNote;

@@ -9,6 +9,8 @@ mod closure;
 mod conversation;
 mod factory;
 mod output;
+mod respond;
+mod response;
 mod typed;
 
 use serde::de::DeserializeOwned;
@@ -18,6 +20,7 @@ pub use closure::{ToolFn, tool_fn};
 pub use conversation::ConversationState;
 pub use factory::{IntoTools, NoParams, ToolFactory};
 pub use output::{Json, ToolFailure, ToolOutput};
+pub use response::ResponseSchema;
 pub use typed::{NativeToolBox, native};
 
 use crate::annotations::ToolAnnotations;

@@ -7,6 +7,7 @@ mod client_tools;
 mod execute;
 mod native;
 mod registry;
+mod response;
 mod running;
 mod schema_check;
 mod schema_random;
