@@ -214,7 +214,8 @@ impl Policy {
         }
         let assessment = self.assess(facts, hints);
         let base = self.base_level(facts, hints, trust);
-        let (level, rule) = self.raised(base, facts, hints, &assessment);
+        let tainted = facts.tainted && acts(facts, hints);
+        let (level, rule) = self.raised(base, tainted, &assessment);
         let mut decision = Decision {
             level,
             verdict: Verdict::Run,
@@ -269,15 +270,10 @@ impl Policy {
     fn raised(
         &self,
         (mut level, mut rule): Ruled,
-        facts: &Facts<'_>,
-        hints: Hints,
+        tainted: bool,
         assessment: &Assessment,
     ) -> Ruled {
-        let acts = match facts.kind() {
-            Some(kind) => !matches!(kind, BuiltIn::Speak | BuiltIn::Look { .. }),
-            None => hints.open_world || !hints.read_only,
-        };
-        if facts.tainted && acts {
+        if tainted {
             level = level.raised();
             rule = format!("{rule}; untrusted text lies in the context").into();
         }
@@ -319,6 +315,14 @@ fn may_write(facts: &Facts<'_>, hints: Hints) -> bool {
         Some(BuiltIn::Speak | BuiltIn::Look { .. }) => false,
         Some(_) => true,
         None => !hints.read_only,
+    }
+}
+
+/// Whether the tool changes something or reaches beyond a closed domain.
+fn acts(facts: &Facts<'_>, hints: Hints) -> bool {
+    match facts.kind() {
+        Some(kind) => !matches!(kind, BuiltIn::Speak | BuiltIn::Look { .. }),
+        None => hints.open_world || !hints.read_only,
     }
 }
 

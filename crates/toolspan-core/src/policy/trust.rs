@@ -98,12 +98,13 @@ pub(super) fn hints_only(
     let hint = |read: fn(&ToolAnnotations) -> Option<bool>| {
         local.and_then(read).or_else(|| source.and_then(read))
     };
-    let mut annotations = ToolAnnotations::default();
-    annotations.read_only_hint = hint(|from| from.read_only_hint);
-    annotations.destructive_hint = hint(|from| from.destructive_hint);
-    annotations.idempotent_hint = hint(|from| from.idempotent_hint);
-    annotations.open_world_hint = hint(|from| from.open_world_hint);
-    annotations
+    ToolAnnotations {
+        title: None,
+        read_only_hint: hint(|from| from.read_only_hint),
+        destructive_hint: hint(|from| from.destructive_hint),
+        idempotent_hint: hint(|from| from.idempotent_hint),
+        open_world_hint: hint(|from| from.open_world_hint),
+    }
 }
 
 #[cfg(test)]
@@ -122,9 +123,11 @@ mod tests {
 
     #[test]
     fn the_local_override_wins_hint_by_hint() {
-        let mut local = ToolAnnotations::default();
-        local.destructive_hint = Some(true);
-        local.read_only_hint = Some(false);
+        let local = ToolAnnotations {
+            destructive_hint: Some(true),
+            read_only_hint: Some(false),
+            ..ToolAnnotations::default()
+        };
         let claimed = ToolAnnotations::read_only();
         let counted = effective(Some(&claimed), Trust::Trusted, Some(&local));
         assert_eq!(counted.read_only_hint, Some(false));

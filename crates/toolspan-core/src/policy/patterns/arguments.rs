@@ -268,7 +268,10 @@ impl<'a> Visit<'_, 'a> {
                     other => self.text(text, other),
                 },
                 Value::Array(items) => match role(key) {
-                    Role::Command => self.list(items, folder()),
+                    Role::Command => {
+                        let several = key.ends_with(['s', 'S']) || items.len() == 1;
+                        self.list(items, several, folder());
+                    }
                     other => self.items(items, other),
                 },
             }
@@ -329,14 +332,14 @@ impl<'a> Visit<'_, 'a> {
         }
     }
 
-    /// A list: the words of one command, or a command in each item.
-    fn list(&mut self, items: &'a [Value], folder: Option<&str>) {
+    /// A list: the words of one command, or several commands.
+    fn list(&mut self, items: &'a [Value], several: bool, folder: Option<&str>) {
         let texts = || items.iter().filter_map(Value::as_str);
         let words: Vec<String> = texts().map(str::to_owned).collect();
         if let Some(first) = texts().next() {
             self.words(first, words, folder);
         }
-        for text in texts().filter(|text| text.contains(char::is_whitespace)) {
+        for text in texts().filter(|_| several) {
             self.command(text, folder);
         }
         self.items(items, Role::Command);

@@ -10,8 +10,8 @@
 //! This is a net for mistakes and for common tricks, not a wall: a program that was written to hide
 //! what it does can hide it. Walls are the sandbox that a shell runs in and the person who is asked.
 //!
-//! `arguments` finds commands and paths; `shell` and `reader` read a text, `command` and `follow` say
-//! what a command runs in the end; `place` says what a path is; `rules`, `writes` and `bombs` judge;
+//! `arguments` finds commands and paths; `shell`, `parser` and `reader` read a text, `command` and `follow` say
+//! what a command runs in the end; `place` says what a path is; `rules`, `rights`, `writes` and `bombs` judge;
 //! `harmless` is what lowers a level.
 
 mod arguments;
@@ -19,8 +19,10 @@ mod bombs;
 mod command;
 mod follow;
 mod harmless;
+mod parser;
 mod place;
 mod reader;
+mod rights;
 mod rules;
 mod shell;
 mod writes;

@@ -6,7 +6,7 @@ use super::command::{Plain, Source, is_decoder, is_fetcher};
 use super::place::{self, Place, Root};
 use super::shell::{Command, FETCHED, Script};
 use super::writes;
-use super::{bombs, follow};
+use super::{bombs, follow, rights};
 use crate::policy::risk::KnownRisk;
 
 /// A kind of harm, how bad it is, and its name for people.
@@ -37,7 +37,7 @@ pub(super) fn worst(script: &Script) -> Option<Finding> {
         let seen = |text: &str| Place::new(text, command.folder.as_deref());
         note(&mut worst, deletes(plain, &seen));
         note(&mut worst, touches_disks(plain, &seen));
-        note(&mut worst, changes_rights(plain, &seen));
+        note(&mut worst, rights::changes_rights(plain, &seen));
         note(&mut worst, opens_a_way_in(command, plain));
         note(&mut worst, reads_credentials(command, plain, &senders));
         note(&mut worst, hurts_the_system(plain));
@@ -92,11 +92,11 @@ pub(super) fn note(worst: &mut Option<Finding>, finding: Option<Finding>) {
     }
 }
 
-fn high(words: &'static str) -> Option<Finding> {
+pub(super) fn high(words: &'static str) -> Option<Finding> {
     Some((KnownRisk::High, words))
 }
 
-fn medium(words: &'static str) -> Option<Finding> {
+pub(super) fn medium(words: &'static str) -> Option<Finding> {
     Some((KnownRisk::Medium, words))
 }
 
@@ -243,7 +243,7 @@ fn deletes(plain: Plain<'_>, seen: &dyn Fn(&str) -> Place) -> Option<Finding> {
                 .options()
                 .any(|option| "-recurse".starts_with(&lower(option)));
         let targets = || plain.operands().filter(|word| !is_switch(plain, word));
-        let all = |text: &str| text.ends_with('*') || text == "." || text == "./";
+        let all = |text: &str| matches!(text, "*" | "./*" | "." | "./");
         return match recursive {
             true if ruin(Box::new(targets())) => high(RUIN),
             false if ruin(Box::new(targets().filter(|text| text.ends_with('*')))) => high(RUIN),
@@ -347,88 +347,6 @@ fn touches_disks(plain: Plain<'_>, seen: &dyn Fn(&str) -> Place) -> Option<Findi
                 .any(|word| word.len() == 2 && word.ends_with(':'))
         || plain.is(&["format-volume", "clear-disk", "initialize-disk"]);
     if wipes { high(DISK) } else { None }
-}
-
-fn changes_rights(plain: Plain<'_>, seen: &dyn Fn(&str) -> Place) -> Option<Finding> {
-    const RIGHTS: &str = "changes who may do what";
-    let group = ["sudo", "wheel", "root", "admin", "docker", "adm", "disk"];
-    let operand = |wanted: &[&str]| plain.operands().any(|word| wanted.contains(&word));
-    if plain.is(&["chmod"]) {
-        let set_id = |mode: &str| {
-            let digits = mode.len() == 4 && mode.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
-            digits && matches!(mode.as_bytes().first(), Some(b'2' | b'4' | b'6'))
-                || mode.contains("+s")
-                || mode.contains("=s")
-        };
-        if plain.operands().next().is_some_and(set_id) {
-            return high("lets a program run as its owner");
-        }
-    }
-    if plain.is(&["chmod", "chown", "chgrp"])
-        && plain.has("R", &["recursive"])
-        && plain
-            .operands()
-            .skip(1)
-            .any(|text| place::is_ruin(&seen(text)))
-    {
-        return high(RIGHTS);
-    }
-    let grants = plain.is(&["usermod", "gpasswd", "adduser", "useradd"])
-        && (plain
-            .operands()
-            .chain(plain.values('G', &["groups"]))
-            .any(|word| word.split(',').any(|word| group.contains(&word)))
-            || plain.values('u', &["uid"]).contains(&"0"));
-    if grants || plain.is(&["visudo", "setcap", "chpasswd", "vipw", "passwd"]) {
-        return high(RIGHTS);
-    }
-    if plain.is(&["crontab"]) && !plain.has("l", &[]) {
-        return high("sets what runs by itself");
-    }
-    if plain.is(&["docker", "podman"]) {
-        let mut mounts = plain.values('v', &["volume"]).into_iter();
-        let whole = mounts
-            .any(|mount| mount.starts_with("/:") || mount.starts_with("/var/run/docker.sock"));
-        if whole || plain.has("", &["privileged"]) {
-            return high("gives a container the whole machine");
-        }
-    }
-    if plain.is(&["setenforce", "ufw", "iptables", "nft", "spctl", "csrutil"])
-        && (operand(&["0", "disable", "flush"]) || plain.has("F", &["flush", "master-disable"]))
-    {
-        return high("switches a protection off");
-    }
-    if plain.is(&["git"])
-        && plain.args.iter().any(|word| {
-            word.to_ascii_lowercase().starts_with("core.hookspath")
-                || word.to_ascii_lowercase().starts_with("core.sshcommand")
-                || word.to_ascii_lowercase().starts_with("core.fsmonitor")
-        })
-    {
-        return high("sets what git runs by itself");
-    }
-    let changes = plain.privileged
-        || plain.is(&[
-            "su",
-            "runas",
-            "insmod",
-            "modprobe",
-            "rmmod",
-            "sysctl",
-            "mount",
-            "systemctl",
-            "launchctl",
-            "sudo",
-            "doas",
-            "pkexec",
-        ]);
-    let looks = plain.is(&["systemctl"])
-        && operand(&["status", "list-units", "is-active", "show", "cat"])
-        || plain.is(&["mount", "sysctl"]) && plain.operands().next().is_none() && !plain.privileged;
-    if changes && !looks {
-        return medium("runs with the rights of another");
-    }
-    None
 }
 
 fn opens_a_way_in(command: &Command, plain: Plain<'_>) -> Option<Finding> {
