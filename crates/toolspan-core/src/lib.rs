@@ -26,7 +26,7 @@ pub mod toolbox;
 pub mod visual;
 
 pub use annotations::ToolAnnotations;
-pub use call::{CallRequest, ValidCall};
+pub use call::{CallRequest, Injection, Preparing, Repair, RepairKind, ValidCall};
 pub use definition::ToolDefinition;
 pub use error::{Error, ErrorKind, Result};
 pub use execute::{CallOptions, Context, Progress};

@@ -6,7 +6,11 @@
 
 use std::borrow::Cow;
 
-use crate::schema::Schema;
+use serde_json::{Map, Value};
+
+use super::repair::{Repair, RepairKind};
+use crate::guard::sanitise;
+use crate::schema::{Schema, escaped};
 
 /// The name of the field for the model's word on the risk, where the tool leaves it free.
 pub const SECURITY_RISK: &str = "security_risk";
@@ -90,4 +94,106 @@ fn free(schema: &Schema, wished: &'static str) -> Cow<'static, str> {
         name = format!("{first}_{count}");
     }
     Cow::Owned(name)
+}
+
+/// Characters kept of the model's word on the risk.
+const WORD_CHARS: usize = 40;
+/// Characters kept of the model's summary.
+const SUMMARY_CHARS: usize = 300;
+/// Slips in the name of the risk field that are forgiven.
+const SLIPS: usize = 3;
+/// The words that models are asked to choose from.
+const RISK_WORDS: &[&str] = &["unknown", "low", "medium", "high"];
+
+/// What was taken out of the arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// The model's word on the risk, as it gave it.
+    pub(super) risk_word: Option<String>,
+    /// The model's summary, one line.
+    pub(super) summary: Option<String>,
+    /// Set where the name of the risk field was misspelled.
+    pub(super) repair: Option<Repair>,
+}
+
+impl Taken {
+    /// What was found first, with what was found later where there was nothing.
+    pub(super) fn or(self, later: Self) -> Self {
+        Self {
+            risk_word: self.risk_word.or(later.risk_word),
+            summary: self.summary.or(later.summary),
+            repair: self.repair.or(later.repair),
+        }
+    }
+}
+
+/// Takes the injected fields out of the arguments; the order of the others stays. A field of the
+/// tool's own is never taken. What is not text is taken and forgotten.
+pub(super) fn take(
+    schema: &Schema,
+    arguments: &mut Map<String, Value>,
+    injection: Injection,
+) -> Taken {
+    let mut taken = Taken::default();
+    if injection.security_risk {
+        let mut word = take_field(schema, arguments, SECURITY_RISK);
+        if word.is_none()
+            && let Some(name) = misspelled_risk(schema, arguments)
+        {
+            word = arguments.shift_remove(&name);
+            let pointer = format!("/{}", escaped(&name));
+            let note = format!("read as `{SECURITY_RISK}`");
+            taken.repair = Some(Repair::new(pointer, RepairKind::PropertyName, note));
+        }
+        taken.risk_word = text(word, WORD_CHARS);
+    }
+    if injection.summary {
+        taken.summary = text(take_field(schema, arguments, SUMMARY), SUMMARY_CHARS);
+    }
+    taken
+}
+
+/// Takes one field by the name it has beside these arguments. Looks at the schema only where the
+/// arguments have such a field.
+fn take_field(
+    schema: &Schema,
+    arguments: &mut Map<String, Value>,
+    wished: &'static str,
+) -> Option<Value> {
+    let may_be_there =
+        arguments.contains_key(wished) || arguments.keys().any(|name| name.starts_with(ASIDE));
+    if !may_be_there {
+        return None;
+    }
+    arguments.shift_remove(&*free(schema, wished))
+}
+
+/// A field that the tool does not know, whose name is nearly the risk field's and whose value is one
+/// of the words asked for: `security_rort`, `securtiy_risk`.
+fn misspelled_risk(schema: &Schema, arguments: &Map<String, Value>) -> Option<String> {
+    let is_word = |value: &Value| {
+        let word = value.as_str().map(str::trim);
+        word.is_some_and(|word| RISK_WORDS.iter().any(|it| it.eq_ignore_ascii_case(word)))
+    };
+    let is_near = |name: &str| {
+        name != SECURITY_RISK
+            && name.starts_with("sec")
+            && name.len().abs_diff(SECURITY_RISK.len()) <= SLIPS
+            && strsim::damerau_levenshtein(name, SECURITY_RISK) <= SLIPS
+    };
+    let mut near = arguments
+        .iter()
+        .filter(|(name, value)| is_near(name) && is_word(value))
+        .map(|(name, _)| name);
+    let name = near.next()?;
+    let is_only = near.next().is_none();
+    let is_free = !schema.names_property(SECURITY_RISK) && !schema.names_property(name);
+    (is_only && is_free).then(|| name.clone())
+}
+
+/// The text of a field, in one bounded line; `None` where it is no text or blank.
+fn text(value: Option<Value>, characters: usize) -> Option<String> {
+    let value = value?;
+    let text = value.as_str()?.trim();
+    (!text.is_empty()).then(|| sanitise::one_line(text, characters))
 }

@@ -55,10 +55,10 @@ pub fn api_key(original: &str, is_taken: impl Fn(&str) -> bool) -> String {
     format!("{kept}_{digits}")
 }
 
-/// The other names of the properties of one object schema, for those that need one somewhere.
+/// The other names of a tool's properties, for those that need one somewhere.
 ///
-/// `names` are all names in its `properties`, in any order. No two properties get the same name,
-/// and none gets the name of another one.
+/// `names` are the names of all its properties at every depth, in any order: one name stands for one
+/// property wherever the tool has it, and none has the name of another one.
 pub fn api_keys<'s>(names: impl IntoIterator<Item = &'s str>) -> HashMap<&'s str, String> {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();

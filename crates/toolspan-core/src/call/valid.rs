@@ -4,55 +4,55 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::repair::Repair;
+use super::told::{invalid, refused};
 use crate::definition::ToolDefinition;
 use crate::execute::secrets;
 use crate::guard::limits::Limits;
-use crate::guard::outcome::Phase;
 use crate::guard::sanitise;
 use crate::guard::secret::names_a_secret;
-use crate::registry::RegisteredTool;
-use crate::schema::{CheckFailed, Schema, kind_of, signature};
-use crate::{Error, ErrorKind, Result};
+use crate::schema::{CheckFailed, Schema, kind_of};
+use crate::{Error, Result};
 
 /// A call whose arguments match the schema: the only thing that an executor runs.
 ///
-/// Only [`CallRequest::validate`] makes one. The bytes it holds are the bytes that are sent.
+/// Only [`CallRequest::prepare`](super::CallRequest::prepare) makes one. The bytes it holds are the
+/// bytes that are sent.
 #[derive(Clone)]
 pub struct ValidCall {
-    definition: Arc<ToolDefinition>,
-    exposed_name: Arc<str>,
-    arguments: Map<String, Value>,
-    text: String,
+    pub(super) definition: Arc<ToolDefinition>,
+    pub(super) exposed_name: Arc<str>,
+    pub(super) arguments: Map<String, Value>,
+    pub(super) text: String,
+    pub(super) id: Option<String>,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) risk_word: Option<String>,
+    pub(super) model_summary: Option<String>,
     /// The same call with its secrets in place, where the arguments above have references to them.
-    real: Option<Arc<Self>>,
+    pub(super) real: Option<Arc<Self>>,
     /// What people are shown of it, where its own arguments hold secrets.
-    shown: Option<String>,
+    pub(super) shown: Option<String>,
 }
 
 impl ToolDefinition {
     /// Checks arguments as a call does, for whoever has a definition alone and calls nothing.
+    /// Nothing is repaired.
     ///
     /// # Errors
     ///
-    /// As [`CallRequest::validate`], without toolbox and tool.
+    /// As [`CallRequest::validate`](super::CallRequest::validate), without toolbox and tool.
     pub fn check_arguments(&self, arguments: Value, limits: &Limits) -> Result<()> {
-        checked(arguments, self, limits).map(drop)
+        let arguments = match arguments {
+            Value::Null => Value::Object(Map::new()),
+            Value::Object(_) => arguments,
+            other => return Err(not_an_object(&other)),
+        };
+        check(&arguments, &self.input, limits).map_err(|failed| refused(failed, &self.input))?;
+        written(arguments, limits).map(drop)
     }
 }
 
 impl ValidCall {
-    pub(super) fn check(arguments: Value, tool: &RegisteredTool, limits: &Limits) -> Result<Self> {
-        let (arguments, text) = checked(arguments, &tool.definition, limits)?;
-        Ok(Self {
-            definition: Arc::clone(&tool.definition),
-            exposed_name: Arc::clone(&tool.name),
-            arguments,
-            text,
-            real: None,
-            shown: None,
-        })
-    }
-
     /// A call that shows these arguments, which have references where the real one has secrets.
     pub(crate) fn hiding(mut real: Self, arguments: Map<String, Value>) -> Self {
         let mut shown = Self {
@@ -106,6 +106,28 @@ impl ValidCall {
         &self.text
     }
 
+    /// The id that the model's API gave the call, for the result to name.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// What was changed so that the arguments are valid; empty where they were so at once.
+    pub fn repairs(&self) -> &[Repair] {
+        &self.repairs
+    }
+
+    /// What the model said of the risk, as it said it: at most 40 characters, not checked to be one of
+    /// the words it was asked for. `None` where the field was not injected or not given as text.
+    pub fn risk_word(&self) -> Option<&str> {
+        self.risk_word.as_deref()
+    }
+
+    /// What the model said the call is for: one line of at most 300 characters. `None` where the
+    /// field was not injected or not given as text.
+    pub fn model_summary(&self) -> Option<&str> {
+        self.model_summary.as_deref()
+    }
+
     /// The call in one line for people: the name and the arguments, values of secret-looking names
     /// hidden at every depth, at most 500 characters.
     pub fn summary(&self) -> String {
@@ -156,9 +178,6 @@ impl ValidCall {
     }
 }
 
-/// Characters of a signature in a hint.
-const SHOWN_SIGNATURE: usize = 300;
-
 /// What stands in a summary in place of a value that may be a secret.
 const HIDDEN: &str = "[redacted]";
 
@@ -171,24 +190,15 @@ impl std::fmt::Debug for ValidCall {
     }
 }
 
-/// Arguments that match the schema and the limits, and their JSON text.
-fn checked(
-    arguments: Value,
-    definition: &ToolDefinition,
-    limits: &Limits,
-) -> Result<(Map<String, Value>, String)> {
-    let arguments = match arguments {
-        Value::Null => Value::Object(Map::new()),
-        Value::Object(_) => arguments,
-        other => {
-            let message = format!("arguments must be a JSON object, not {}", kind_of(&other));
-            return Err(invalid(message).with_hint("give each argument by its name"));
-        }
-    };
-    definition
-        .input
-        .check_within(&arguments, limits.json_depth)
-        .map_err(|failed| refused(failed, &definition.input))?;
+/// Checks arguments against a schema, and that they nest no deeper than the limits allow.
+pub(super) fn check(arguments: &Value, schema: &Schema, limits: &Limits) -> CheckResult {
+    schema.check_within(arguments, limits.json_depth)
+}
+
+type CheckResult = std::result::Result<(), CheckFailed>;
+
+/// Checked arguments and their JSON text, which the limits bound.
+pub(super) fn written(arguments: Value, limits: &Limits) -> Result<(Map<String, Value>, String)> {
     let text = serde_json::to_string(&arguments)
         .map_err(|error| invalid(format!("the arguments cannot be written: {error}")))?;
     if text.len() > limits.arguments_bytes {
@@ -199,37 +209,14 @@ fn checked(
         );
         return Err(invalid(message));
     }
-    let Value::Object(arguments) = arguments else {
-        return Err(invalid("not an object"));
-    };
-    Ok((arguments, text))
-}
-
-fn refused(failed: CheckFailed, input: &Schema) -> Error {
-    match failed {
-        CheckFailed::Schema(rejected) => {
-            let message = format!("the tool's schema cannot be used: {rejected}");
-            Error::new(ErrorKind::SchemaRejected, Phase::Validate, message)
-        }
-        CheckFailed::Violations(violations) => invalid(format!(
-            "the arguments do not match the tool's schema: {violations}"
-        ))
-        .with_violations(violations.into_vec())
-        .with_hint(takes(input)),
+    match arguments {
+        Value::Object(arguments) => Ok((arguments, text)),
+        other => Err(not_an_object(&other)),
     }
 }
 
-/// What a tool takes, for whoever gave it something else.
-fn takes(input: &Schema) -> String {
-    match signature(input).as_str() {
-        "()" => "it takes no arguments".to_owned(),
-        signature => {
-            let shown = sanitise::one_line(signature, SHOWN_SIGNATURE);
-            format!("it takes {shown}")
-        }
-    }
-}
-
-pub(super) fn invalid(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::InvalidArguments, Phase::Validate, message)
+/// The error of arguments that are no object.
+pub(super) fn not_an_object(found: &Value) -> Error {
+    let message = format!("arguments must be a JSON object, not {}", kind_of(found));
+    invalid(message).with_hint("give each argument by its name")
 }

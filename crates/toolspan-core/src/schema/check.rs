@@ -68,7 +68,7 @@ impl Schema {
 }
 
 /// Refuses a check that would take too much stack or time.
-fn allow(definition: &Definition, value: &Value, size: Size) -> Result<(), Violations> {
+pub(super) fn allow(definition: &Definition, value: &Value, size: Size) -> Result<(), Violations> {
     let (costs, limits) = (&definition.costs, &definition.limits);
     let mut nested = costs.applied_depth.saturating_mul(size.depth + 1);
     if !costs.recursive {

@@ -13,6 +13,7 @@ use super::dialect::Dialect;
 use super::graph::Graph;
 use super::limits::SchemaLimits;
 use super::measure::{dismantle, measure};
+use super::named::has_odd_names;
 use super::note::SchemaNote;
 use super::notes_of::{SecretNames, notes, secret_names};
 use super::rejected::{RejectedReason, SchemaRejected};
@@ -63,6 +64,7 @@ pub(super) struct Definition {
     pub(super) graph: Graph,
     pub(super) costs: Costs,
     pub(super) secrets: SecretNames,
+    pub(super) has_odd_names: bool,
     declared: Option<Dialect>,
     notes: Vec<SchemaNote>,
     compiled: OnceLock<Result<Compiled, SchemaRejected>>,
@@ -208,6 +210,7 @@ impl Definition {
         let costs = Costs::of(&graph, limits)?;
         let notes = notes(&raw, &graph);
         let secrets = secret_names(&graph);
+        let has_odd_names = has_odd_names(&graph);
         let limits = limits.clone();
         let compiled = OnceLock::new();
         Ok(Self {
@@ -217,6 +220,7 @@ impl Definition {
             graph,
             costs,
             secrets,
+            has_odd_names,
             declared,
             notes,
             compiled,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::definition::Definition;
 use super::explain_alternatives::explain_alternatives;
 use super::graph::escaped;
+use super::lookup::properties;
 use super::secret::looks_secret;
 use super::violation::Violation;
 use super::wording::{
@@ -120,13 +121,11 @@ impl<'d> Explain<'d> {
             return None;
         }
         let (parent, _) = schema_pointer.rsplit_once('/')?;
-        let schema = self.definition?.raw.pointer(parent)?;
-        let known = schema
-            .get("properties")?
-            .as_object()?
-            .keys()
-            .take(COMPARED_NAMES);
+        let root = &self.definition?.raw;
+        let known = properties(root, root.pointer(parent)?);
+        let known = known.into_iter().take(COMPARED_NAMES);
         let near = known
+            .map(|property| property.name)
             .filter(|known| known.len() <= 4 * COMPARED_CHARS)
             .map(|known| {
                 let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
@@ -138,7 +137,7 @@ impl<'d> Explain<'d> {
         let (distance, nearest) = near.min_by_key(|(distance, _)| *distance)?;
         // A name of one letter is near to every other one: that is no help.
         let is_near = distance <= (length / 3).max(1) && distance < length;
-        is_near.then_some(nearest.as_str())
+        is_near.then_some(nearest)
     }
 }
 

@@ -488,6 +488,6 @@ impl<'a> Builder<'a> {
 }
 
 /// One token of a JSON pointer (RFC 6901, section 3).
-pub(super) fn escaped(token: &str) -> String {
+pub(crate) fn escaped(token: &str) -> String {
     token.replace('~', "~0").replace('/', "~1")
 }

@@ -17,6 +17,7 @@
 //! where it states none. An undeclared schema that is not valid 2020-12 but is valid draft-07 or
 //! draft-04 is read as that, since older servers write those without saying so.
 
+mod applying;
 mod budget;
 mod cache;
 mod caps;
@@ -28,6 +29,7 @@ mod definition;
 mod dialect;
 mod explain;
 mod explain_alternatives;
+mod faults;
 mod graph;
 mod keyword;
 mod limits;
@@ -44,10 +46,14 @@ mod signature;
 mod violation;
 mod wording;
 
+pub(crate) use applying::Applying;
 pub use check::CheckFailed;
 pub use coerce::coerce_text;
 pub use definition::{Schema, SchemaHash};
 pub use dialect::Dialect;
+pub(crate) use faults::{Fault, Wants};
+pub(crate) use graph::escaped;
+pub(crate) use jsonschema::JsonType;
 pub(crate) use keyword::{Form, place_of};
 pub use limits::SchemaLimits;
 pub(crate) use named::is_plain_name;
@@ -55,4 +61,4 @@ pub use note::SchemaNote;
 pub use rejected::{RejectedReason, SchemaRejected};
 pub use signature::signature;
 pub use violation::{Violation, Violations};
-pub(crate) use wording::kind_of;
+pub(crate) use wording::{kind_of, name as shown_name, shown_pointer};

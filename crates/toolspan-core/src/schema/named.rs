@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::definition::Schema;
+use super::graph::Graph;
 
 impl Schema {
     /// Whether the schema names this property of the value itself: in `properties` or `required`,
@@ -32,6 +33,31 @@ impl Schema {
         }
         false
     }
+}
+
+impl Schema {
+    /// Whether a property has a name that some model API does not take, at any depth.
+    pub(crate) fn has_odd_names(&self) -> bool {
+        self.definition.has_odd_names
+    }
+
+    /// The names of all properties that the document names at any depth, each once, sorted.
+    pub(crate) fn all_property_names(&self) -> Vec<&str> {
+        let nodes = self.definition.graph.iter();
+        let properties = nodes.flat_map(|(_, node)| &node.properties);
+        let mut names: Vec<&str> = properties.map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// [`Schema::has_odd_names`], found once when the schema is read.
+pub(super) fn has_odd_names(graph: &Graph) -> bool {
+    graph.iter().any(|(_, node)| {
+        let mut names = node.properties.iter();
+        names.any(|(name, _)| !is_plain_name(name))
+    })
 }
 
 /// Whether every model API takes a property of this name: `[A-Za-z_][A-Za-z0-9_]*`, at most 64

@@ -18,7 +18,7 @@ pub(super) fn quote(text: &str, limit: usize) -> String {
 }
 
 /// A property name in backquotes, escaped and bounded like [`quote`].
-pub(super) fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     let (inner, cut) = escape(text, EXCERPT_CHARS);
     format!("`{inner}{cut}`")
 }
@@ -27,6 +27,11 @@ pub(super) fn name(text: &str) -> String {
 pub(super) fn pointer(text: &str, limit: usize) -> String {
     let (inner, cut) = escape(text, limit);
     format!("{inner}{cut}")
+}
+
+/// A JSON pointer for a line of its own, escaped and cut after 200 characters.
+pub(crate) fn shown_pointer(text: &str) -> String {
+    pointer(text, 200)
 }
 
 /// The first `limit` characters, escaped, and what stands for the rest.

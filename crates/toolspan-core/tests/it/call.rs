@@ -110,7 +110,6 @@ fn values_of_secret_names_stay_out_of_the_summary() {
 
 #[test]
 fn a_models_call_is_read_in_the_form_of_each_api() {
-    let expected = CallRequest::new("add", json!({"a": 1}));
     for call in [
         json!({"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 1}"}}),
         json!({"type": "function_call", "call_id": "c1", "name": "add", "arguments": "{\"a\":1}"}),
@@ -119,7 +118,9 @@ fn a_models_call_is_read_in_the_form_of_each_api() {
         json!({"name": "add", "args": {"a": 1}}),
         json!({"name": "add", "arguments": {"a": 1}}),
     ] {
-        assert_eq!(CallRequest::from_model(&call).unwrap(), expected, "{call}");
+        let request = CallRequest::from_model(&call).unwrap();
+        let read = (request.tool, request.arguments);
+        assert_eq!(read, ("add".to_owned(), json!({"a": 1})), "{call}");
     }
     let empty = json!({"function": {"name": "now", "arguments": ""}});
     assert_eq!(

@@ -3,6 +3,9 @@
 mod call;
 mod call_injected;
 mod call_keys;
+mod call_prepare;
+mod call_random;
+mod call_repair;
 mod client_tools;
 mod execute;
 mod native;

@@ -108,7 +108,7 @@ fn document() -> impl Strategy<Value = Value> {
 }
 
 /// Schemas that obey the rules, so that checks run: random keywords with fitting values.
-fn plausible() -> impl Strategy<Value = Value> {
+pub(crate) fn plausible() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         prop::sample::select(&["string", "object", "array", "integer", "null"][..])
             .prop_map(|name| json!({"type": name})),

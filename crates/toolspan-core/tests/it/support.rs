@@ -17,6 +17,12 @@ pub(crate) fn definition(name: &str, input: Value) -> ToolDefinition {
     ToolDefinition::new(name, "", Arc::new(input))
 }
 
+/// The schema, where it is usable.
+pub(crate) fn schema_of(raw: Value) -> Option<Schema> {
+    let schema = Schema::for_arguments(raw).ok()?;
+    schema.compile().is_ok().then_some(schema)
+}
+
 /// The only tool of a toolbox called `box`.
 pub(crate) fn tool_of(
     definition: ToolDefinition,
