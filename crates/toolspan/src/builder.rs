@@ -15,6 +15,7 @@ use crate::config::{Environment, Resolved, ToolFilter, ToolboxConfig};
 use crate::connect;
 use crate::host::Host;
 use crate::member::{Member, MemberConfig, MemberSource};
+use crate::native::NativeTools;
 
 /// Makes a native tool from the `params` of the config.
 type Factory = Box<dyn Fn(&Map<String, Value>) -> Result<ToolboxTool> + Send + Sync>;
@@ -143,8 +144,8 @@ impl HostBuilder {
             factories: self.factories,
         };
         if let Some(native) = natives.into_toolbox(&config)? {
-            let source = MemberSource::ToolBox(Arc::new(native));
-            members.push(Member::new(own(name::NATIVE.into(), &config), source));
+            let natives = Arc::new(NativeTools::new(native));
+            members.push(Member::native(own(name::NATIVE.into(), &config), natives));
         }
         set_prefixes(&mut members, &[]);
         Ok(Host::new(members, making, &config.limits, config.timeouts))

@@ -27,6 +27,7 @@ mod find;
 mod guarded;
 mod host;
 mod member;
+mod native;
 #[cfg(doctest)]
 mod pages;
 mod reload;

@@ -12,6 +12,7 @@ use toolspan_core::toolbox::ToolBoxState;
 use toolspan_core::{Discovery, Error, ErrorKind, Phase, Result, ToolBox};
 
 use crate::config::{ToolFilter, ToolboxConfig};
+use crate::native::NativeTools;
 use crate::status::ToolboxStatus;
 
 /// A listing under way: `None` until it ends.
@@ -27,6 +28,8 @@ pub(crate) struct Member {
     exposed_prefix: String,
     pub(crate) required: bool,
     pub(crate) source: MemberSource,
+    /// What is behind it where that are the native tools, which change without a listing.
+    pub(crate) natives: Option<Arc<NativeTools>>,
     pub(crate) filter: ToolFilter,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
@@ -81,12 +84,21 @@ impl Member {
             prefix: config.prefix,
             required: config.required,
             source,
+            natives: None,
             filter: config.filter,
             limits: config.limits,
             timeouts: config.timeouts,
             gate,
             state: Mutex::default(),
         }
+    }
+
+    /// The member of the native tools.
+    pub(crate) fn native(config: MemberConfig, natives: Arc<NativeTools>) -> Self {
+        let toolbox: Arc<dyn ToolBox> = Arc::clone(&natives) as _;
+        let mut member = Self::new(config, MemberSource::ToolBox(toolbox));
+        member.natives = Some(natives);
+        member
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -179,9 +191,12 @@ impl Member {
         self.lock().discovery = Some(discovery);
     }
 
-    /// Its part of a snapshot; nothing before the first listing.
+    /// Its part of a snapshot; nothing before the first listing, but for native tools.
     pub(crate) fn source(&self) -> Option<Source> {
-        let discovery = self.lock().discovery.clone()?;
+        let discovery = match &self.natives {
+            Some(natives) => natives.listed(),
+            None => self.lock().discovery.clone()?,
+        };
         Some(Source {
             toolbox: Arc::clone(&self.key),
             prefix: self.prefix.clone(),

@@ -142,6 +142,15 @@ impl NativeToolBox {
         self.broken.extend(broken);
         self
     }
+
+    /// Its tools, as it lists them.
+    pub fn listed(&self) -> Discovery {
+        Discovery {
+            tools: self.tools.clone(),
+            broken: self.broken.clone(),
+            incomplete: None,
+        }
+    }
 }
 
 impl ToolBox for NativeToolBox {
@@ -150,12 +159,7 @@ impl ToolBox for NativeToolBox {
     }
 
     fn discover(&self) -> BoxFuture<'_, Result<Discovery>> {
-        let (tools, broken) = (self.tools.clone(), self.broken.clone());
-        Box::pin(std::future::ready(Ok(Discovery {
-            tools,
-            broken,
-            incomplete: None,
-        })))
+        Box::pin(std::future::ready(Ok(self.listed())))
     }
 
     fn state(&self) -> ToolBoxState {

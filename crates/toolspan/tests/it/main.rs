@@ -21,6 +21,7 @@ mod host_blocking;
 mod host_calls;
 mod host_endings;
 mod host_isolation;
+mod host_native;
 mod host_once;
 mod host_reload;
 mod host_toolboxes;
