@@ -14,6 +14,8 @@ use crate::tool::ResponseSchema;
 pub struct ToolDefinition {
     /// The tool's own name, as its source gave it; not the exposed one.
     pub name: String,
+    /// What the exposed name is made from, where a config renames the tool.
+    pub exposed_as: Option<String>,
     /// A short name for people.
     pub title: Option<String>,
     /// What the tool does, in words for a model. Empty when the source gave none.
@@ -40,6 +42,7 @@ impl ToolDefinition {
     ) -> Self {
         Self {
             name: name.into(),
+            exposed_as: None,
             title: None,
             description: description.into(),
             input,
@@ -48,6 +51,11 @@ impl ToolDefinition {
             extra: Map::new(),
             response: None,
         }
+    }
+
+    /// What the exposed name is made from: the name that a config gives, or the source's own.
+    pub fn shown_name(&self) -> &str {
+        self.exposed_as.as_deref().unwrap_or(&self.name)
     }
 
     /// The hints, with the specification's defaults where the source is silent.

@@ -97,7 +97,7 @@ pub struct Snapshot {
     /// Keys of the sources, in order.
     toolboxes: Vec<Arc<str>>,
     by_name: HashMap<Arc<str>, usize>,
-    /// Indices of tools by the source's own name.
+    /// Indices of tools by the source's own name, and by the one that a config gives them.
     by_original: HashMap<String, Vec<usize>>,
 }
 
@@ -110,7 +110,7 @@ impl Snapshot {
                 source.discovery.tools.iter().map(|tool| Origin {
                     toolbox: &source.toolbox,
                     prefix: source.prefix.as_deref(),
-                    tool: &tool.definition.name,
+                    tool: tool.definition.shown_name(),
                 })
             })
             .collect();
@@ -152,10 +152,16 @@ impl Snapshot {
         }
         let index = self.tools.len();
         self.by_name.insert(Arc::clone(&tool.name), index);
-        self.by_original
-            .entry(tool.definition.name.clone())
-            .or_default()
-            .push(index);
+        let names = [
+            Some(&tool.definition.name),
+            tool.definition.exposed_as.as_ref(),
+        ];
+        for name in names.into_iter().flatten() {
+            let known = self.by_original.entry(name.clone()).or_default();
+            if known.last() != Some(&index) {
+                known.push(index);
+            }
+        }
         self.tools.push(tool);
     }
 

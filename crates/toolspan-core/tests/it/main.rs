@@ -20,5 +20,6 @@ mod schema_random;
 mod schema_reading;
 mod schema_static;
 mod schema_tools;
+mod shaping;
 mod support;
 mod tool_registry;
