@@ -23,3 +23,4 @@ mod schema_tools;
 mod shaping;
 mod support;
 mod tool_registry;
+mod tool_types;
