@@ -50,21 +50,28 @@ impl Tool for DivideTool {
     }
 }
 
+/// A whole tool in ten lines: this type, and the closure in [`find_lines`].
 #[derive(Deserialize, JsonSchema)]
-struct Shout {
+struct FindLines {
     text: String,
+    word: String,
 }
 
-impl Action for Shout {}
+impl Action for FindLines {}
+
+fn find_lines() -> impl Tool {
+    let words = "Finds the lines of a text that have a word in them.";
+    tool_fn("find_lines", words, |find: FindLines| async move {
+        let found = find.text.lines().filter(|line| line.contains(&find.word));
+        Ok::<_, ToolFailure>(found.collect::<Vec<_>>().join("\n"))
+    })
+}
 
 #[tokio::main]
 async fn main() -> toolspan::Result<()> {
-    let shout = tool_fn("shout", "Says a text louder.", |shout: Shout| async move {
-        Ok::<_, ToolFailure>(shout.text.to_uppercase())
-    });
     let host = Host::builder()
         .tool(DivideTool)
-        .tool(shout)
+        .tool(find_lines())
         .connect()
         .await?;
 
@@ -73,8 +80,11 @@ async fn main() -> toolspan::Result<()> {
         .await?;
     println!("divide: {}", half.text());
 
-    let loud = host.call("shout", json!({"text": "hello"})).await?;
-    println!("shout: {}", loud.text());
+    let poem = "the sea is calm\nthe land is dry\nthe sea is wide";
+    let found = host
+        .call("find_lines", json!({"text": poem, "word": "sea"}))
+        .await?;
+    println!("find_lines: {}", found.text().replace('\n', ", "));
 
     // A failure that the tool reports is an answer: a model reads it and does better.
     let failed = host
