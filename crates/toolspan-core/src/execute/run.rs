@@ -19,7 +19,7 @@ use crate::tool::ToolExecutor;
 use crate::{Error, ErrorKind, Result};
 
 /// Runs a call to its one end: an observation or an error that names toolbox, tool, phase and
-/// outcome, both without the secrets that were given out.
+/// outcome, both without the secrets that were given out. An observation tells the call's repairs.
 ///
 /// The call waits for its places, then for the resources that its tool declares, where the context
 /// has the host's locks. Dropping the future cancels the call; the executor then tells the other
@@ -47,7 +47,10 @@ pub async fn run(
     };
     let ended = within(work, context).await;
     let ended = ended
-        .map(|observation| with_output_checked(observation, tool))
+        .map(|mut observation| {
+            observation.repairs.extend_from_slice(call.repairs());
+            with_output_checked(observation, tool)
+        })
         .map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name));
     let Some(secrets) = context.secrets() else {
         return ended;

@@ -31,6 +31,10 @@ impl Observation {
         {
             redact(value, redactor, DEEPEST);
         }
+        for repair in &mut self.repairs {
+            redact_text(&mut repair.pointer, redactor);
+            redact_text(&mut repair.note, redactor);
+        }
         for part in self.for_model.iter_mut().flatten() {
             redact_part(part, redactor);
         }

@@ -9,6 +9,7 @@ mod reading;
 
 use serde_json::{Map, Value};
 
+use crate::call::repair::Repair;
 use crate::policy::Decision;
 use crate::visual::{Style, Styled};
 
@@ -38,6 +39,8 @@ pub struct Observation {
     pub visual: Option<Styled>,
     /// What the model gave under the tool's response schema, where it has one.
     pub response: Option<Value>,
+    /// What was changed in the arguments that the model gave before they matched the schema.
+    pub repairs: Vec<Repair>,
     /// What was decided about the call, and by which rule, where there is a policy.
     pub decision: Option<Decision>,
 }

@@ -8,10 +8,13 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use toolspan_core::call::Preparing;
 use toolspan_core::execute::within;
-use toolspan_core::{CallOptions, ErrorKind, Observation, RegisteredTool};
+use toolspan_core::guard::Limits;
+use toolspan_core::{CallOptions, CallRequest, ErrorKind, Observation, RegisteredTool};
 
 use super::house::{House, interruptible, nothing, pass, undeclared, worker};
+use crate::support::{definition, tool_of};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -128,4 +131,23 @@ async fn a_tool_reads_the_state_of_its_conversation_by_its_type() {
     assert_eq!(seen.text(), r#"Some("plan") None"#);
     let seen = house.call(&tool, json!({}), CallOptions::default()).await;
     assert_eq!(seen.unwrap().text(), "None None");
+}
+
+#[tokio::test]
+async fn a_result_tells_what_was_repaired_in_its_call_and_nothing_for_a_valid_one() {
+    let house = House::of(8);
+    let tool = worker("work", nothing, |_, _| {
+        Box::pin(async { Ok(Observation::default()) })
+    });
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let tool = tool_of(definition("work", schema), tool.executor);
+    for (arguments, pointers) in [(json!({"n": "5"}), vec!["/n"]), (json!({"n": 5}), vec![])] {
+        let call = CallRequest::new("work", arguments)
+            .prepare(&tool, &Limits::default(), &Preparing::default())
+            .unwrap();
+        let context = house.context(CallOptions::default());
+        let seen = house.run(&tool, &call, &context).await.unwrap();
+        let repaired = seen.repairs.iter().map(|repair| repair.pointer.as_str());
+        assert_eq!(repaired.collect::<Vec<_>>(), pointers);
+    }
 }
