@@ -1,6 +1,6 @@
 //! How the name in a call finds its tool.
 
-use super::{RegisteredTool, Snapshot, alias};
+use super::{NamePattern, RegisteredTool, Snapshot, alias};
 use crate::guard::outcome::Phase;
 use crate::{Error, ErrorKind, Result, name};
 
@@ -28,6 +28,17 @@ impl Snapshot {
             (Some(_), Some(_)) => Err(self.ambiguous(wanted)),
             _ => Err(self.unknown(wanted)),
         }
+    }
+
+    /// The tools whose exposed name, or own name at their source, a pattern means, in order.
+    pub fn matching<'a>(
+        &'a self,
+        pattern: &'a NamePattern,
+    ) -> impl Iterator<Item = &'a RegisteredTool> {
+        let is_meant = |tool: &&RegisteredTool| {
+            pattern.matches(&tool.name) || pattern.matches(&tool.definition.name)
+        };
+        self.tools().iter().filter(is_meant)
     }
 
     /// The tool of a full name: an exposed name or `toolbox.tool`.

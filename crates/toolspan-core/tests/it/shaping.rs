@@ -257,6 +257,21 @@ fn names_are_matched_exactly_by_glob_or_from_their_beginning_by_regular_expressi
 }
 
 #[test]
+fn the_tools_of_a_snapshot_are_filtered_by_the_exposed_name_or_their_own() {
+    let tools = ["read", "read_all", "write"].map(echo).into();
+    let snapshot = Snapshot::new(vec![source("files", tools)]);
+    let found = |pattern: &str| -> Vec<String> {
+        let pattern = NamePattern::parse(pattern).unwrap();
+        let tools = snapshot.matching(&pattern);
+        tools.map(|tool| tool.definition.name.clone()).collect()
+    };
+    assert_eq!(found("files__*"), ["read", "read_all", "write"]);
+    assert_eq!(found("read"), ["read"]);
+    assert_eq!(found("/.*rea/"), ["read", "read_all"]);
+    assert!(found("files").is_empty());
+}
+
+#[test]
 fn a_pattern_that_cannot_be_used_or_would_cost_too_much_is_refused() {
     let large = format!("/{}/", "a".repeat(1_001));
     for pattern in [
