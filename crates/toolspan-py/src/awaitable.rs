@@ -56,12 +56,18 @@ pub(crate) enum News {
     Done(Arc<Ticket>, Converted),
     /// Nobody waits for it any more. Its objects are let go where that costs the engine nothing.
     GivenUp(Arc<Ticket>),
+    /// The engine asks for something that no code of a program is run for.
+    Asked(Ask),
 }
 
+/// What the engine asks for, where it may not ask for the interpreter's lock itself.
+type Ask = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+
 impl News {
-    fn ticket(&self) -> &Arc<Ticket> {
+    fn ticket(&self) -> Option<&Arc<Ticket>> {
         match self {
-            Self::Progress(ticket) | Self::Done(ticket, _) | Self::GivenUp(ticket) => ticket,
+            Self::Progress(ticket) | Self::Done(ticket, _) | Self::GivenUp(ticket) => Some(ticket),
+            Self::Asked(_) => None,
         }
     }
 
@@ -71,7 +77,8 @@ impl News {
     ///
     /// What a callback raises that is no `Exception`.
     fn tell(self, py: Python<'_>) -> PyResult<()> {
-        let Some(future) = self.ticket().future.as_ref().map(|it| it.clone_ref(py)) else {
+        let future = self.ticket().and_then(|ticket| ticket.future.as_ref());
+        let Some(future) = future.map(|it| it.clone_ref(py)) else {
             return Ok(());
         };
         let future = future.bind(py);
@@ -81,7 +88,7 @@ impl News {
         match self {
             Self::Progress(ticket) => ticket.told.as_ref().map_or(Ok(()), |told| told.tell(py)),
             Self::Done(_, converted) => settle(future, converted(py)),
-            Self::GivenUp(_) => Ok(()),
+            Self::GivenUp(_) | Self::Asked(_) => Ok(()),
         }
     }
 }
@@ -142,6 +149,10 @@ impl<'py> Door<'py> {
 
     pub(crate) fn python(&self) -> Python<'py> {
         self.event_loop.py()
+    }
+
+    pub(crate) fn event_loop(&self) -> Py<PyAny> {
+        self.event_loop.clone().unbind()
     }
 
     /// A future that is done; one that never is where the loop is left behind.
@@ -344,10 +355,20 @@ fn run() {
 fn deliver(py: Python<'_>, news: VecDeque<News>) {
     let mut loops: Vec<(Py<PyAny>, Vec<News>)> = Vec::new();
     for news in news {
-        if matches!(news, News::GivenUp(_)) {
+        let news = match news {
+            News::GivenUp(_) => continue,
+            News::Asked(ask) => {
+                if let Err(raised) = ask(py) {
+                    raised.write_unraisable(py, None);
+                }
+                continue;
+            }
+            news => news,
+        };
+        let Some(ticket) = news.ticket() else {
             continue;
-        }
-        let event_loop = &news.ticket().event_loop;
+        };
+        let event_loop = &ticket.event_loop;
         match loops.iter_mut().find(|(known, _)| known.is(event_loop)) {
             Some((_, batch)) => batch.push(news),
             None => loops.push((event_loop.clone_ref(py), vec![news])),
@@ -362,6 +383,14 @@ fn deliver(py: Python<'_>, news: VecDeque<News>) {
             Err(raised) if raised.is_instance_of::<PyRuntimeError>(py) => {}
             Err(raised) => raised.write_unraisable(py, Some(event_loop.bind(py))),
         }
+    }
+}
+
+/// Asks for something on the thread that brings results to their loops. Dropped where that thread
+/// cannot be, or the interpreter ends.
+pub(crate) fn ask(ask: impl FnOnce(Python<'_>) -> PyResult<()> + Send + 'static) {
+    if !exit::is_ending() && start().is_ok() {
+        RESULTS.put(News::Asked(Box::new(ask)));
     }
 }
 

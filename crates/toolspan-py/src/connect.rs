@@ -63,7 +63,7 @@ pub(crate) fn connect(
     }
     given(
         py,
-        Host::new(opened, quiet, on_log.map(Bound::unbind)),
+        Host::new(py, opened, quiet, on_log.map(Bound::unbind))?,
         quiet,
     )
 }
@@ -99,7 +99,7 @@ pub(crate) fn aconnect<'py>(
             settled.map(|()| opened)
         },
         convert: |py: Python<'_>, opened| {
-            let host = given(py, Host::new(opened, false, on_log), false)?;
+            let host = given(py, Host::new(py, opened, false, on_log)?, false)?;
             Ok(Bound::new(py, host)?.into_any().unbind())
         },
     };

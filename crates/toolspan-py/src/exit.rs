@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use toolspan::blocking::Home;
 
-use crate::{awaitable, callback, error};
+use crate::{awaitable, callback, error, native};
 
 /// How long the end waits, beyond the closing of the hosts, for threads to leave their calls and for
 /// callbacks to return. More than the slices in which a thread looks up.
@@ -276,6 +276,7 @@ pub(crate) fn end(py: Python<'_>) {
     error::prepare(py);
     py.detach(close_all);
     callback::leave_all(py);
+    native::end(py);
     py.detach(|| {
         awaitable::end_all();
         wait_for_waits();

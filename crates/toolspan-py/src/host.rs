@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyWeakrefReference};
 use serde_json::Value;
 use toolspan::guard::Limits;
 use toolspan::{CallOptions, Error, RegisteredTool, Result};
@@ -20,12 +20,13 @@ use crate::awaitable::{Door, Sink, Work};
 use crate::convert::ToolName;
 use crate::exit::{self, Frame};
 use crate::listener::Callback;
+use crate::native::{Kept, Parts, native_tool};
 use crate::observation::Observation;
 use crate::opened::Opened;
 use crate::options::{Given, Options};
 use crate::tool::Tool;
 use crate::wait::{self, Told};
-use crate::{convert, running_loop};
+use crate::{convert, error, running_loop};
 
 /// All toolboxes of an agent behind one door. connect() and aconnect() make one.
 ///
@@ -37,15 +38,23 @@ pub(crate) struct Host {
     options: Options,
     /// Who is told of log messages, as long as there is a view.
     on_log: Option<Py<Callback>>,
+    /// The functions that are its tools, as long as there is a view.
+    kept: Py<Kept>,
 }
 
 impl Host {
-    pub(crate) fn new(opened: Opened, quiet: bool, on_log: Option<Py<Callback>>) -> Self {
-        Self {
+    pub(crate) fn new(
+        py: Python<'_>,
+        opened: Opened,
+        quiet: bool,
+        on_log: Option<Py<Callback>>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            kept: Py::new(py, Kept::default())?,
             opened: Arc::new(opened),
             options: Options::new(quiet),
             on_log,
-        }
+        })
     }
 
     pub(crate) fn opened(&self) -> &Opened {
@@ -57,6 +66,7 @@ impl Host {
             opened: Arc::clone(&self.opened),
             options,
             on_log: self.on_log.as_ref().map(|on_log| on_log.clone_ref(py)),
+            kept: self.kept.clone_ref(py),
         }
     }
 
@@ -86,7 +96,7 @@ impl Host {
     /// The options of one call, and who is told of its progress on this thread.
     fn options_here(&self, py: Python<'_>) -> (CallOptions, Option<Told>) {
         let told = self.options.told(py);
-        let options = self.options.of_call();
+        let options = self.options.of_call(py, None);
         match &told {
             None => (options, None),
             Some(news) => {
@@ -108,10 +118,11 @@ impl Host {
     where
         F: Future<Output = Result<toolspan::Observation>> + Send + 'static,
     {
-        let (host, mut options) = (self.opened.host.clone(), self.options.of_call());
+        let (py, host) = (door.python(), self.opened.host.clone());
+        let mut options = self.options.of_call(py, Some(door.event_loop()));
         let characters = self.limits().output_chars;
         let work = Work {
-            told: self.options.told(door.python()),
+            told: self.options.told(py),
             make: |sink: Option<Sink>| {
                 options.on_progress = sink;
                 make(host, options)
@@ -313,8 +324,11 @@ impl Host {
     ///
     /// timeout is the longest time for a whole call, in seconds. headers are sent with the requests of
     /// a call over HTTP, meta in the _meta of the request. on_progress is called with Progress: for
-    /// call() on the caller's thread, for acall() on its loop.
-    #[pyo3(signature = (*, timeout=None, headers=None, meta=None, on_progress=None))]
+    /// call() on the caller's thread, for acall() on its loop. conversation is any object, for the
+    /// tools of Python that look at the context of their call.
+    #[pyo3(signature = (
+        *, timeout=None, headers=None, meta=None, on_progress=None, conversation=None
+    ))]
     fn with_options(
         &self,
         py: Python<'_>,
@@ -322,6 +336,7 @@ impl Host {
         headers: Option<Bound<'_, PyAny>>,
         meta: Option<Bound<'_, PyAny>>,
         on_progress: Option<Bound<'_, PyAny>>,
+        conversation: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let _frame = Frame::enter(py)?;
         let given = Given {
@@ -329,8 +344,84 @@ impl Host {
             headers,
             meta,
             on_progress,
+            conversation,
         };
         Ok(self.view(py, self.options.with(py, &given)?))
+    }
+
+    /// Makes a tool of a function, which may be asynchronous; a decorator.
+    ///
+    /// Its parameters and their types are what a model is told, and what arguments are checked against
+    /// before the function sees them; its docstring says what it does. What it returns becomes an
+    /// observation, and so does an exception: type and message, the traceback goes to the logger
+    /// "toolspan". A first parameter of the type CallContext is given the surroundings of the call.
+    ///
+    /// Calls run side by side, unless resources names what each call must have for itself. Raises
+    /// TypeError for a function that cannot be described, and ToolspanError where the name is taken.
+    #[pyo3(signature = (
+        function=None, /, *, name=None, description=None, annotations=None, resources=None
+    ))]
+    fn tool<'py>(
+        this: &Bound<'py, Self>,
+        function: Option<Bound<'py, PyAny>>,
+        name: Option<&str>,
+        description: Option<&str>,
+        annotations: Option<Bound<'py, PyAny>>,
+        resources: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = this.py();
+        let _frame = Frame::enter(py)?;
+        let own = PyModule::import(py, "toolspan._own")?;
+        let arguments = (this, function, name, description, annotations, resources);
+        own.call_method1("decorate", arguments)
+    }
+
+    /// Takes a tool out that was added by tool(). Calls under way go on. Gives whether there was one.
+    #[pyo3(signature = (name, /))]
+    fn remove_tool(&self, py: Python<'_>, name: ToolName<'_>) -> PyResult<bool> {
+        wait::refuse_forked(py, &self.opened.home)?;
+        let _frame = Frame::enter(py)?;
+        let ToolName(name) = name;
+        let Some(removed) = self.opened.host.remove_tool(name) else {
+            return Ok(false);
+        };
+        let closed = async {
+            removed.executor.close().await;
+            Ok(())
+        };
+        let closed = self.wait(py, None, closed);
+        self.kept.get().forget(name);
+        closed.map(|()| true)
+    }
+
+    /// Adds a tool that a runner of Python runs.
+    fn _add_tool(
+        &self,
+        py: Python<'_>,
+        definition: &Bound<'_, PyAny>,
+        runner: Py<PyAny>,
+        resources: Option<Vec<String>>,
+        closes: bool,
+    ) -> PyResult<()> {
+        wait::refuse_forked(py, &self.opened.home)?;
+        let frame = Frame::enter(py)?;
+        let Value::Object(definition) = self.json(definition)? else {
+            return Err(PyTypeError::new_err("a definition is a dict"));
+        };
+        let parts = Parts {
+            kept: Arc::new(PyWeakrefReference::new(self.kept.bind(py))?.unbind()),
+            resources,
+            closes,
+        };
+        let host = &self.opened.host;
+        let added = frame.detach(py, || {
+            let tool = native_tool(definition, parts)?;
+            let name = tool.definition.name.clone();
+            host.add_tool(tool).map(|()| name)
+        });
+        let name = added.map_err(|failure| error::raised(py, failure))?;
+        self.kept.get().keep(name, runner);
+        Ok(())
     }
 
     /// A view of the same host that never warns of a running loop.
@@ -419,6 +510,7 @@ impl Host {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.options.traverse(&visit)?;
+        visit.call(&self.kept)?;
         visit.call(&self.on_log)
     }
 

@@ -11,6 +11,7 @@ mod host;
 mod interpreter;
 mod listener;
 mod log_message;
+mod native;
 mod observation;
 mod opened;
 mod options;
@@ -40,6 +41,8 @@ mod module {
     use crate::host::Host;
     #[pymodule_export]
     use crate::log_message::LogMessage;
+    #[pymodule_export]
+    use crate::native::{CallContext, Job, made_observation};
     #[pymodule_export]
     use crate::observation::Observation;
     #[pymodule_export]

@@ -38,6 +38,13 @@ impl Observation {
     }
 }
 
+impl Observation {
+    /// What it is made of.
+    pub(crate) fn inner(&self) -> toolspan::Observation {
+        (*self.inner).clone()
+    }
+}
+
 #[pymethods]
 impl Observation {
     /// All text blocks, joined with newlines; where there is none, the structured result as JSON.

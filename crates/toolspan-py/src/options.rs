@@ -1,6 +1,6 @@
 //! What do the calls of one view of a host say about themselves?
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -12,6 +12,7 @@ use toolspan::CallOptions;
 use toolspan::guard::Secret;
 
 use crate::convert;
+use crate::native::{self, CallState};
 use crate::wait::Told;
 
 /// The options of all calls of one view of a host.
@@ -23,6 +24,8 @@ pub(crate) struct Options {
     meta: Map<String, Value>,
     /// Held for looking and changing only.
     on_progress: Mutex<Option<Py<PyAny>>>,
+    /// As `on_progress`.
+    conversation: Mutex<Option<Py<PyAny>>>,
     /// Whether a synchronous call within a running loop goes without a warning.
     pub(crate) quiet: bool,
 }
@@ -33,6 +36,7 @@ pub(crate) struct Given<'py> {
     pub(crate) headers: Option<Bound<'py, PyAny>>,
     pub(crate) meta: Option<Bound<'py, PyAny>>,
     pub(crate) on_progress: Option<Bound<'py, PyAny>>,
+    pub(crate) conversation: Option<Bound<'py, PyAny>>,
 }
 
 impl Options {
@@ -52,6 +56,7 @@ impl Options {
             headers: self.headers.clone(),
             meta: self.meta.clone(),
             on_progress: Mutex::new(on_progress),
+            conversation: Mutex::new(self.conversation().as_ref().map(|it| it.clone_ref(py))),
             quiet: self.quiet,
         }
     }
@@ -89,15 +94,26 @@ impl Options {
             }
             options.on_progress = Mutex::new(Some(callback.clone().unbind()));
         }
+        if let Some(conversation) = &given.conversation {
+            options.conversation = Mutex::new(Some(conversation.clone().unbind()));
+        }
         Ok(options)
     }
 
-    /// Those of one call, without the progress.
-    pub(crate) fn of_call(&self) -> CallOptions {
-        let mut options = CallOptions::default();
+    /// Those of one call that this loop waits for, without the progress.
+    pub(crate) fn of_call(&self, py: Python<'_>, event_loop: Option<Py<PyAny>>) -> CallOptions {
+        let mut options = native::options_within(py);
         options.timeout = self.timeout;
         options.meta.clone_from(&self.meta);
         options.headers.clone_from(&self.headers);
+        let conversation = self.conversation().as_ref().map(|it| it.clone_ref(py));
+        options.state = match (event_loop, conversation) {
+            (None, None) => None,
+            (event_loop, conversation) => Some(Arc::new(CallState {
+                event_loop,
+                conversation,
+            })),
+        };
         options
     }
 
@@ -109,16 +125,26 @@ impl Options {
 
     /// Shows the collector of cycles what these hold.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match self.on_progress.try_lock() {
-            Ok(callback) => visit.call(&*callback),
-            Err(_) => Ok(()),
+        for held in [&self.on_progress, &self.conversation] {
+            if let Ok(held) = held.try_lock() {
+                visit.call(&*held)?;
+            }
         }
+        Ok(())
     }
 
     /// Lets go what may hold the host.
     pub(crate) fn clear(&self) {
         let callback = self.on_progress().take();
         drop(callback);
+        let conversation = self.conversation().take();
+        drop(conversation);
+    }
+
+    fn conversation(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
+        self.conversation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn on_progress(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {

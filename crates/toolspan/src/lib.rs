@@ -46,5 +46,5 @@ pub use toolspan_core::{
     ToolboxTool, ValidCall,
 };
 pub use toolspan_core::{
-    guard, llm, name, observation, registry, schema, services, tool, toolbox, visual,
+    execute, guard, llm, name, observation, registry, schema, services, tool, toolbox, visual,
 };

@@ -34,6 +34,7 @@ from ._errors import (
 )
 from ._toolspan import (
     AudioContent,
+    CallContext,
     Content,
     EmbeddedResource,
     Host,
@@ -52,6 +53,7 @@ __all__ = [
     "ApprovalRequired",
     "AudioContent",
     "AuthError",
+    "CallContext",
     "Cancelled",
     "ClosedError",
     "ConfigError",

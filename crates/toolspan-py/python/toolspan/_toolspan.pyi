@@ -1,13 +1,25 @@
 """The compiled half of the package: what is written in Rust."""
 
-from asyncio import Future
-from collections.abc import Callable, Mapping
+from asyncio import AbstractEventLoop, Future
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, Final, Literal, NoReturn, TypedDict, final, type_check_only
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    final,
+    overload,
+    type_check_only,
+)
 
 __all__ = [
     "AudioContent",
+    "CallContext",
     "Content",
     "EmbeddedResource",
     "Host",
@@ -19,13 +31,17 @@ __all__ = [
     "ResourceLink",
     "TextContent",
     "Tool",
+    "_Job",
     "__version__",
     "_last_words",
+    "_observation",
     "aconnect",
     "connect",
 ]
 
 __version__: str
+
+_FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
 @type_check_only
 class BrokenTool(TypedDict):
@@ -33,6 +49,13 @@ class BrokenTool(TypedDict):
 
     name: str
     reason: str
+
+@type_check_only
+class SupportsHints(Protocol):
+    """Hints about a tool's effects, such as ToolAnnotations of toolspan.tools."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The hints as MCP writes them."""
 
 @type_check_only
 class ToolboxStatus(TypedDict):
@@ -263,6 +286,50 @@ class LogMessage:
         """The message as the server wrote it; not safe for a terminal."""
 
 @final
+class CallContext:
+    """The surroundings of one call of a tool that is written in Python."""
+
+    @property
+    def tool(self) -> str:
+        """The name by which the tool was called."""
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the caller gave in the _meta of the call."""
+    @property
+    def conversation(self) -> Any:
+        """The conversation that the caller gave by with_options(); None where it gave none."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the call any more: it was cancelled, or took too long. A
+        function that takes its time looks at it now and then; one that is asynchronous is cancelled
+        by itself.
+        """
+    def report(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Tells the caller how far the call has come, and begins its timeouts.idle anew."""
+
+@final
+class _Job:
+    """One call of a function that is a tool. Dropped without an end it fails."""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments, which match the schema of the tool."""
+    @property
+    def context(self) -> CallContext:
+        """The surroundings of the call."""
+    @property
+    def event_loop(self) -> AbstractEventLoop | None:
+        """The loop that waits for the call; None where none does."""
+    def end(self, observation: Observation) -> None:
+        """Ends the call. A second end does nothing."""
+    def fail(self, message: str) -> None:
+        """Ends the call as one that failed for no fault of the function's."""
+    def on_cancel(self, cancel: Callable[[], object]) -> None:
+        """Sets what is called, on another thread, when nobody waits for the call any more."""
+
+@final
 class Host:
     """All toolboxes of an agent behind one door. connect() and aconnect() make one.
 
@@ -322,14 +389,65 @@ class Host:
         headers: Mapping[str, str] | None = None,
         meta: Mapping[str, Any] | None = None,
         on_progress: Callable[[Progress], object] | None = None,
+        conversation: object | None = None,
     ) -> Host:
         """A view of the same host whose calls have options. Options add up; of two that say the
         same, the later one holds.
 
         timeout is the longest time for a whole call, in seconds. headers are sent with the requests
         of a call over HTTP, meta in the _meta of the request. on_progress is called with Progress:
-        for call() on the caller's thread, for acall() on its loop.
+        for call() on the caller's thread, for acall() on its loop. conversation is any object, for
+        the tools of Python that look at the context of their call.
         """
+    @overload
+    def tool(self, function: _FunctionT, /) -> _FunctionT:
+        """Makes a tool of a function, which may be asynchronous; a decorator.
+
+        Its parameters and their types are what a model is told, and what arguments are checked
+        against before the function sees them; its docstring says what it does. What it returns
+        becomes an observation, and so does an exception: type and message, the traceback goes to
+        the logger "toolspan". A first parameter of the type CallContext is given the surroundings
+        of the call.
+
+        Calls run side by side, unless resources names what each call must have for itself. Raises
+        TypeError for a function that cannot be described, and ToolspanError where the name is
+        taken.
+        """
+    @overload
+    def tool(
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        annotations: Mapping[str, Any] | SupportsHints | None = None,
+        resources: Iterable[str] | None = None,
+    ) -> Callable[[_FunctionT], _FunctionT]:
+        """Makes a tool of a function, which may be asynchronous; a decorator.
+
+        Its parameters and their types are what a model is told, and what arguments are checked
+        against before the function sees them; its docstring says what it does. What it returns
+        becomes an observation, and so does an exception: type and message, the traceback goes to
+        the logger "toolspan". A first parameter of the type CallContext is given the surroundings
+        of the call.
+
+        Calls run side by side, unless resources names what each call must have for itself. Raises
+        TypeError for a function that cannot be described, and ToolspanError where the name is
+        taken.
+        """
+    def remove_tool(self, name: str, /) -> bool:
+        """Takes a tool out that was added by tool(). Calls under way go on. Gives whether there was
+        one.
+        """
+    def _add_tool(
+        self,
+        definition: Mapping[str, Any],
+        runner: Any,
+        resources: list[str] | None,
+        closes: bool,
+    ) -> None:
+        """Adds a tool that a runner of Python runs."""
     def _quiet(self) -> Host:
         """A view of the same host that never warns of a running loop."""
     def to_openai(self) -> list[dict[str, Any]]:
@@ -360,6 +478,11 @@ class Host:
 
 def _last_words(stderr: str) -> str:
     """The last lines of a server's standard error in one line, bounded and safe to show."""
+
+def _observation(blocks: list[Any] | None, structured: Any, is_error: bool) -> Observation:
+    """An observation of blocks as MCP writes them, or of a structured result, whose JSON is its
+    text.
+    """
 
 def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None,

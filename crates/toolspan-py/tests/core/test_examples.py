@@ -30,6 +30,11 @@ sum: 6.0
 cancelled: True
 echo: still here
 """,
+    "own_tool": """\
+find_lines(text: string, pattern: string, most?: integer)
+['buy milk', 'buy bread']
+the arguments do not match the tool's schema: /most: expected an integer, found the string "few"
+""",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import toolspan
-from toolspan import Content, Host, LogMessage, Observation, Progress, Tool
+from toolspan import CallContext, Content, Host, LogMessage, Observation, Progress, Tool
 from typing_extensions import assert_never, assert_type
 
 
@@ -56,6 +56,22 @@ def of_host(host: Host) -> None:
         timeout=5, headers={"X-Tenant": "a"}, meta={"x": 1}, on_progress=print
     )
     assert_type(quick.with_options(on_progress=on_progress), Host)
+    assert_type(quick.with_options(conversation=object()), Host)
+
+    @host.tool
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    @host.tool(name="wait", description="Waits", annotations={"readOnlyHint": True}, resources=[])
+    async def wait(context: CallContext, seconds: float) -> str:
+        assert_type(context.tool, str)
+        assert_type(context.meta, dict[str, Any])
+        assert_type(context.cancelled, bool)
+        context.report(1, 2, "half")
+        return str(context.conversation)
+
+    assert_type(add(1), int)
+    assert_type(host.remove_tool("add"), bool)
     assert_type(host.to_openai(), list[dict[str, Any]])
 
 

@@ -461,6 +461,96 @@ def progress_callback_that_calls_on():
     ready()
 
 
+def call_own(work, name):
+    """Leaves a tool of Python in the middle of its work, with a daemon thread that waits for it."""
+    host = connect()
+    begun = threading.Event()
+    host.tool(name=name)(work(begun))
+    in_a_thread(lambda: host.call(name))
+    assert begun.wait(LIMIT)
+    ready()
+
+
+def own_tool_that_never_returns():
+    def work(begun):
+        def hang():
+            begun.set()
+            threading.Event().wait()
+
+        return hang
+
+    call_own(work, "hang")
+
+
+def own_tool_that_computes_on():
+    def work(begun):
+        def compute():
+            begun.set()
+            while True:
+                sum(range(1000))
+
+        return compute
+
+    call_own(work, "compute")
+
+
+def own_tool_that_calls_on():
+    def work(begun):
+        def call_on():
+            begun.set()
+            while True:
+                KEPT[0].call("stage__echo", text="a")
+
+        return call_on
+
+    call_own(work, "call_on")
+
+
+def own_asynchronous_tool_that_never_returns():
+    import asyncio
+
+    def work(begun):
+        async def hang():
+            begun.set()
+            await asyncio.Event().wait()
+
+        return hang
+
+    call_own(work, "hang")
+
+
+def own_asynchronous_tool_that_computes_on():
+    def work(begun):
+        async def compute():
+            begun.set()
+            while True:
+                sum(range(1000))
+
+        return compute
+
+    call_own(work, "compute")
+
+
+def own_tool_left_to_asyncio():
+    host = connect()
+
+    async def main():
+        tolerate_a_busy_loop()
+        begun = asyncio.Event()
+
+        @host.tool
+        async def hang():
+            begun.set()
+            await asyncio.Event().wait()
+
+        call = host.acall("hang")
+        await asyncio.wait_for(begun.wait(), LIMIT)
+        KEPT.append(call)
+        ready()
+
+    asyncio.run(main())
+
+
 def log_callback_that_never_returns():
     inside = threading.Event()
 

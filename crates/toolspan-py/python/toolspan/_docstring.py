@@ -1,0 +1,143 @@
+"""What does a docstring say of a function and of its parameters?
+
+Read are the styles of Google, NumPy and Sphinx.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+#: The headings that end the description of a function.
+SECTIONS = {
+    "args",
+    "arguments",
+    "attributes",
+    "example",
+    "examples",
+    "keyword args",
+    "keyword arguments",
+    "note",
+    "notes",
+    "other parameters",
+    "parameters",
+    "params",
+    "raises",
+    "references",
+    "return",
+    "returns",
+    "see also",
+    "todo",
+    "warning",
+    "warnings",
+    "warns",
+    "yield",
+    "yields",
+}
+#: Those below which parameters are described.
+PARAMETERS = {
+    "args",
+    "arguments",
+    "keyword args",
+    "keyword arguments",
+    "other parameters",
+    "parameters",
+    "params",
+}
+
+_FIELD = re.compile(r"^\s*:(\w+)([^:]*):\s*(.*)$")
+_GOOGLE = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_NUMPY = re.compile(r"^\*{0,2}(\w+(?:\s*,\s*\w+)*)\s*(?::.*)?$")
+
+
+@dataclass
+class Documented:
+    """What a docstring says."""
+
+    description: str
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+def read(text: str) -> Documented:
+    """Reads a docstring whose common indentation was taken away."""
+    lines = text.splitlines()
+    end = next((at for at in range(len(lines)) if _is_end(lines, at)), len(lines))
+    said = Documented("\n".join(lines[:end]).strip())
+    at = end
+    while at < len(lines):
+        heading = _heading(lines, at)
+        if heading is None:
+            at = _read_field(lines, at, said)
+            continue
+        name, first = heading
+        after = next((next_ for next_ in range(first, len(lines)) if _is_end(lines, next_)), None)
+        body = lines[first:after]
+        if name in PARAMETERS:
+            _read_parameters(body, first - at == 2, said)
+        at = len(lines) if after is None else after
+    return said
+
+
+def _is_end(lines: list[str], at: int) -> bool:
+    return _heading(lines, at) is not None or (
+        _FIELD.match(lines[at]) is not None and not lines[at].startswith(" ")
+    )
+
+
+def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
+    """The name of the section that begins at a line, and where its text begins."""
+    line = lines[at]
+    if line.startswith((" ", "\t")):
+        return None
+    word = line.strip().lower()
+    if word.endswith(":") and word[:-1] in SECTIONS:
+        return word[:-1], at + 1
+    below = lines[at + 1].strip() if at + 1 < len(lines) else ""
+    if word in SECTIONS and len(below) >= 3 and set(below) <= {"-", "="}:
+        return word, at + 2
+    return None
+
+
+def _read_field(lines: list[str], at: int, said: Documented) -> int:
+    """Reads ``:param int name: words``; gives the line after it."""
+    match = _FIELD.match(lines[at])
+    next_ = at + 1
+    while next_ < len(lines) and (lines[next_].startswith((" ", "\t")) or not lines[next_].strip()):
+        next_ += 1
+    if match is None:
+        return next_
+    kind, names, first = match.groups()
+    if kind in {"param", "parameter", "arg", "argument", "key", "keyword"} and names.split():
+        name = names.split()[-1].lstrip("*")
+        said.parameters[name] = _joined([first, *lines[at + 1 : next_]])
+    return next_
+
+
+def _read_parameters(body: list[str], is_numpy: bool, said: Documented) -> None:
+    """Reads entries, each with its further lines indented deeper."""
+    written = [line for line in body if line.strip()]
+    if not written:
+        return
+    indent = min(len(line) - len(line.lstrip()) for line in written)
+    names: list[str] = []
+    words: list[str] = []
+
+    def keep() -> None:
+        for name in names:
+            if joined := _joined(words):
+                said.parameters[name] = joined
+
+    for line in written:
+        is_entry = len(line) - len(line.lstrip()) == indent
+        match = (_NUMPY if is_numpy else _GOOGLE).match(line.strip()) if is_entry else None
+        if match is None:
+            words.append(line)
+            continue
+        keep()
+        names = [name.strip() for name in match.group(1).split(",")]
+        words = [] if is_numpy else [match.group(2)]
+    keep()
+
+
+def _joined(lines: list[str]) -> str:
+    return " ".join(line.strip() for line in lines if line.strip())

@@ -1,0 +1,88 @@
+"""How does a function become a tool of a host?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from ._run import Runner
+from ._signature import describe
+from ._toolspan import Host, _Job
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+def decorate(
+    host: Host,
+    function: FunctionT | None,
+    name: str | None,
+    description: str | None,
+    annotations: Any,
+    resources: Iterable[str] | None,
+) -> Any:
+    """What ``host.tool`` is: a decorator, or what it decorates."""
+    if function is not None:
+        return add(host, function, name, description, annotations, resources, _local_names())
+
+    def decorator(function: FunctionT) -> FunctionT:
+        add(host, function, name, description, annotations, resources, _local_names())
+        return function
+
+    return decorator
+
+
+def _local_names() -> Callable[[], Mapping[str, Any]]:
+    """The local names of the program where it makes the tool.
+
+    To look at them costs, and keeps what they mean as long as that function runs: it is done where
+    an annotation cannot be understood without them.
+    """
+    frame = sys._getframe(2)
+    return lambda: frame.f_locals
+
+
+def add(
+    host: Host,
+    function: FunctionT,
+    name: str | None,
+    description: str | None,
+    annotations: Any,
+    resources: Iterable[str] | None,
+    names: Callable[[], Mapping[str, Any]],
+) -> FunctionT:
+    """Adds a function to the tools of a host, and gives it back."""
+    described = describe(function, name=name, description=description, names=names)
+
+    def prepare(job: _Job) -> tuple[list[Any], dict[str, Any]]:
+        positional, named = described.arguments(job.arguments)
+        if described.context is not None:
+            if described.is_context_positional:
+                positional.insert(0, job.context)
+            else:
+                named[described.context] = job.context
+        return positional, named
+
+    definition: dict[str, Any] = {
+        "name": described.name,
+        "description": described.description,
+        "inputSchema": described.schema,
+    }
+    if described.output is not None:
+        definition["outputSchema"] = described.output
+    if annotations is not None:
+        definition["annotations"] = hints(annotations)
+    keys = [] if resources is None else list(resources)
+    runner = Runner(described.name, function, described.is_async, prepare)
+    host._add_tool(definition, runner, keys, False)
+    return function
+
+
+def hints(annotations: Any) -> dict[str, Any]:
+    """What is said of a tool's effects, as MCP writes it."""
+    written = getattr(annotations, "to_dict", None)
+    if written is not None:
+        annotations = written()
+    if not isinstance(annotations, Mapping):
+        raise TypeError("annotations must be ToolAnnotations or a dict, such as readOnlyHint: True")
+    return dict(annotations)

@@ -1,0 +1,178 @@
+//! What is handed to Python to run a function once, and how does its result come back?
+
+#![expect(
+    clippy::too_many_arguments,
+    reason = "pyo3 writes the functions that read the parameters of Python's"
+)]
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+use toolspan::guard::Limits;
+use toolspan::{Content, Error, ErrorKind, Phase};
+
+use super::context::CallContext;
+use crate::convert::{self, to_dict};
+use crate::exit::Frame;
+use crate::observation::Observation;
+
+/// Bytes of a result in JSON, at most: 64 MiB.
+const LARGEST_RESULT: usize = 64 << 20;
+
+/// What a job ends with.
+pub(super) type Answer = Result<toolspan::Observation, Error>;
+
+/// What the job in Python and the future in the engine share.
+#[derive(Default)]
+pub(super) struct Link {
+    /// Held for looking and changing only.
+    state: Mutex<LinkState>,
+}
+
+#[derive(Default)]
+struct LinkState {
+    answer: Option<oneshot::Sender<Answer>>,
+    cancel: Option<Py<PyAny>>,
+}
+
+impl Link {
+    pub(super) fn new(answer: oneshot::Sender<Answer>) -> Self {
+        let state = LinkState {
+            answer: Some(answer),
+            cancel: None,
+        };
+        Self {
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Ends it, if nobody did before.
+    pub(super) fn end(&self, answer: Answer) {
+        let state = std::mem::take(&mut *self.lock());
+        if let Some(sender) = state.answer {
+            // Whoever waited is gone: the call was cancelled, or took too long.
+            let _ = sender.send(answer);
+        }
+    }
+
+    /// Gives up the answer. Gives what cancels the work, if that was said.
+    pub(super) fn give_up(&self) -> Option<Py<PyAny>> {
+        std::mem::take(&mut *self.lock()).cancel
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LinkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One call of a function that is a tool. Dropped without an end it fails.
+#[pyclass(frozen, module = "toolspan._toolspan", name = "_Job")]
+pub(crate) struct Job {
+    link: Arc<Link>,
+    arguments: Map<String, Value>,
+    context: Py<CallContext>,
+    event_loop: Option<Py<PyAny>>,
+}
+
+impl Job {
+    pub(super) fn new(
+        link: Arc<Link>,
+        arguments: Map<String, Value>,
+        context: Py<CallContext>,
+        event_loop: Option<Py<PyAny>>,
+    ) -> Self {
+        Self {
+            link,
+            arguments,
+            context,
+            event_loop,
+        }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.link.end(Err(failed("the function was not run")));
+    }
+}
+
+#[pymethods]
+impl Job {
+    /// The arguments, which match the schema of the tool.
+    #[getter]
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        to_dict(py, &self.arguments)
+    }
+
+    /// The surroundings of the call.
+    #[getter]
+    fn context(&self, py: Python<'_>) -> Py<CallContext> {
+        self.context.clone_ref(py)
+    }
+
+    /// The loop that waits for the call; None where none does.
+    #[getter]
+    fn event_loop(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.event_loop.as_ref().map(|it| it.clone_ref(py))
+    }
+
+    /// Ends the call. A second end does nothing.
+    fn end(&self, observation: &Bound<'_, Observation>) {
+        self.link.end(Ok(observation.get().inner()));
+    }
+
+    /// Ends the call as one that failed for no fault of the function's.
+    fn fail(&self, message: &str) {
+        self.link.end(Err(failed(message)));
+    }
+
+    /// Sets what is called, on another thread, when nobody waits for the call any more.
+    fn on_cancel(&self, cancel: Py<PyAny>) {
+        let mut state = self.link.lock();
+        let before = match state.answer {
+            Some(_) => state.cancel.replace(cancel),
+            None => Some(cancel),
+        };
+        drop(state);
+        drop(before);
+    }
+}
+
+fn failed(message: &str) -> Error {
+    Error::new(ErrorKind::Cancelled, Phase::Call, message)
+}
+
+/// An observation of blocks as MCP writes them, or of a structured result, whose JSON is its text.
+#[pyfunction]
+#[pyo3(name = "_observation")]
+pub(crate) fn made_observation(
+    py: Python<'_>,
+    blocks: Option<&Bound<'_, PyAny>>,
+    structured: &Bound<'_, PyAny>,
+    is_error: bool,
+) -> PyResult<Observation> {
+    let _frame = Frame::enter(py)?;
+    let mut limits = Limits::default();
+    limits.arguments_bytes = LARGEST_RESULT;
+    let read = |value: &Bound<'_, PyAny>| {
+        let value = convert::to_json_within(value, "the result", &limits);
+        value.map_err(|refused| refused.raised(py))
+    };
+    let mut made = match (structured.is_none(), blocks) {
+        (true, Some(_)) => toolspan::Observation::default(),
+        _ => toolspan::Observation::structured_of(read(structured)?),
+    };
+    if let Some(blocks) = blocks {
+        let Value::Array(blocks) = read(blocks)? else {
+            return Err(pyo3::exceptions::PyTypeError::new_err(
+                "blocks must be a list",
+            ));
+        };
+        made.content = blocks.into_iter().map(Content::from_json).collect();
+    }
+    made.is_error = is_error;
+    Ok(Observation::new(made, Limits::default().output_chars))
+}
