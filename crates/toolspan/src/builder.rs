@@ -16,12 +16,13 @@ use crate::connect;
 use crate::host::Host;
 use crate::member::{Member, MemberConfig, MemberSource};
 use crate::native::NativeTools;
+use crate::rules::{Rules, RulesGiven};
 
 /// Makes a native tool from the `params` of the config.
 type Factory = Box<dyn Fn(&Map<String, Value>) -> Result<ToolboxTool> + Send + Sync>;
 
 /// Puts a host together. Configs, files, servers and tools add up, in the order given; the limits
-/// and timeouts of the last config with any hold.
+/// and timeouts of the last config with any hold, and so does the policy.
 #[derive(Default)]
 #[must_use]
 pub struct HostBuilder {
@@ -31,6 +32,7 @@ pub struct HostBuilder {
     toolboxes: Vec<(Arc<str>, Arc<dyn ToolBox>)>,
     services: Option<Arc<dyn Services>>,
     environment: Option<Environment>,
+    rules: RulesGiven,
 }
 
 enum Part {
@@ -110,6 +112,12 @@ impl HostBuilder {
         self
     }
 
+    /// Sets what the host does with every call.
+    pub(crate) fn with_rules(mut self, set: impl FnOnce(&mut RulesGiven)) -> Self {
+        set(&mut self.rules);
+        self
+    }
+
     /// Makes the host and returns at once. Each toolbox is started by the first call that needs
     /// it, or by [`Host::settled`].
     ///
@@ -148,7 +156,9 @@ impl HostBuilder {
             members.push(Member::native(own(name::NATIVE.into(), &config), natives));
         }
         set_prefixes(&mut members, &[]);
-        Ok(Host::new(members, making, &config.limits, config.timeouts))
+        let rules = Rules::new(self.rules, &config, &making.environment);
+        let bounds = (&config.limits, config.timeouts.clone());
+        Ok(Host::new(members, making, rules, bounds))
     }
 
     /// Makes the host, starts all its toolboxes at once and waits until each is ready or has
@@ -201,6 +211,8 @@ fn merge(config: &mut Resolved, next: Resolved) -> Result<()> {
     if next.timeouts != Timeouts::default() {
         config.timeouts = next.timeouts;
     }
+    config.policy = next.policy.or(config.policy.take());
+    config.repair = next.repair.or(config.repair);
     config.source = config.source.take().or(next.source);
     Ok(())
 }
@@ -269,6 +281,10 @@ pub(crate) struct Making {
 }
 
 impl Making {
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
     /// The member of an entry of the config; nothing is started yet.
     pub(crate) fn member(&self, entry: &ToolboxConfig) -> Member {
         let source = match &entry.transport {

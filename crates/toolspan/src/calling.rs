@@ -1,15 +1,25 @@
 //! How does a call come from its name and arguments to its end?
+//!
+//! The name finds its tool; the arguments are checked; interceptors look at the call; the policy
+//! decides, and somebody is asked where it says so; then the call waits for its place and runs.
 
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::poll;
 use serde_json::Value;
-use toolspan_core::execute::{self, Gates};
-use toolspan_core::guard::Limits;
+use toolspan_core::call::Preparing;
+use toolspan_core::execute::{self, Batch, FINISH, Gates, InterceptedCall, intercepted};
+use toolspan_core::policy::{Decision, Facts};
 use toolspan_core::{
-    CallOptions, CallRequest, Context, Error, Observation, Outcome, Result,
+    CallOptions, CallRequest, Context, Error, Observation, Outcome, Phase, RegisteredTool, Result,
+    ValidCall,
 };
 
 use crate::host::{Host, closed};
+use crate::member::Member;
 
 impl Host {
     /// Calls a tool. See [`Host::call_with`].
@@ -38,49 +48,14 @@ impl Host {
         arguments: Value,
         options: CallOptions,
     ) -> Result<Observation> {
-        self.refuse_closed()?;
-        let (tool, options) = match self.known(tool) {
-            Some(tool) => (tool, options),
-            None => {
-                let asked = tokio::time::Instant::now();
-                let found = self.find_within(tool, options.clone()).await;
-                let tool = found.map_err(|error| error.in_tool(tool))?;
-                let left = options
-                    .timeout
-                    .map(|timeout| timeout.saturating_sub(asked.elapsed()));
-                (tool, with_timeout(options, left))
-            }
+        let mut preparing = Preparing::default();
+        preparing.repair = self.shared().rules.repairs();
+        let asked = Asked {
+            request: CallRequest::new(tool, arguments),
+            preparing,
+            options,
         };
-        let member = self.member(&tool.toolbox)?;
-        let call = CallRequest::new(&*tool.name, arguments).validate(&tool, &member.limits)?;
-        let context = Context::new(options, &member.timeouts);
-        let gates = Gates {
-            toolbox: &member.gate,
-            host: &self.shared().gate,
-        };
-        // In one place, since each layer around it would else copy it whole.
-        let running = Box::pin(execute::run(&tool, &call, &context, gates));
-        let within = |observation| self.within(&member.limits, observation);
-        if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
-            return running.await.map(within);
-        }
-        let ended = self.shared().ended.run_until_cancelled(running).await;
-        let ended = ended.unwrap_or_else(|| {
-            let error = closed().with_phase(context.phase());
-            Err(error
-                .with_outcome(context.outcome())
-                .in_toolbox(&tool.toolbox)
-                .in_tool(&tool.name))
-        });
-        ended.map(within)
-    }
-
-    /// An observation with what its toolbox's own limits say of it.
-    fn within(&self, own: &Limits, mut observation: Observation) -> Observation {
-        if own.output_chars != self.limits().output_chars {
-            observation.output_chars = Some(own.output_chars);
-        }
-        observation
+        self.called(asked, &OnceLock::new()).await
     }
 
     /// Runs a tool call as a model made it, in the form of any of the big APIs, and turns every
@@ -91,12 +66,198 @@ impl Host {
 
     /// [`Host::run`] with options.
     pub async fn run_with(&self, model_call: &Value, options: CallOptions) -> Observation {
-        let called = async {
-            let request = CallRequest::from_model(model_call)?;
-            self.call_with(&request.tool, request.arguments, options)
-                .await
+        match CallRequest::from_model(model_call) {
+            Ok(request) => self.observed(request, options).await,
+            Err(error) => for_model(&error),
+        }
+    }
+
+    /// Runs all tool calls of one answer of a model, several at a time, and gives an observation for
+    /// each, in the order of the calls. What comes after a call of the tool `finish` is not run, and
+    /// its observation says so. Each call is decided for itself; a failure of one leaves the others
+    /// alone.
+    pub async fn run_batch(&self, model_calls: &[Value]) -> Vec<Observation> {
+        self.run_batch_with(model_calls, CallOptions::default())
+            .await
+    }
+
+    /// [`Host::run_batch`] with options, which hold for each call.
+    pub async fn run_batch_with(
+        &self,
+        model_calls: &[Value],
+        options: CallOptions,
+    ) -> Vec<Observation> {
+        let batch = match Batch::new(self.shared().rules.concurrency) {
+            Ok(batch) => batch,
+            Err(error) => return model_calls.iter().map(|_| for_model(&error)).collect(),
         };
-        called.await.unwrap_or_else(|error| for_model(&error))
+        let batch = match &options.cancel {
+            Some(cancel) => batch.with_cancel(cancel.clone()),
+            None => batch,
+        };
+        let requests = model_calls.iter().map(CallRequest::from_model).collect();
+        let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if request.tool == FINISH);
+        let ended = batch.run(requests, ends, |request| {
+            let options = options.clone();
+            async { Ok(self.observed(request?, options).await) }
+        });
+        let ended = ended.await.into_iter();
+        ended
+            .map(|ended| ended.unwrap_or_else(|error| for_model(&error)))
+            .collect()
+    }
+
+    /// A call whose every end is an observation.
+    async fn observed(&self, request: CallRequest, options: CallOptions) -> Observation {
+        let decided = OnceLock::new();
+        let asked = Asked {
+            request,
+            preparing: self.shared().rules.of_model(),
+            options,
+        };
+        let ended = self.called(asked, &decided).await;
+        ended.unwrap_or_else(|error| {
+            let mut observation = for_model(&error);
+            observation.decision = decided.into_inner();
+            observation
+        })
+    }
+
+    /// A call on its whole way. What was decided of one that does not run is left in `decided`.
+    async fn called(&self, asked: Asked, decided: &OnceLock<Decision>) -> Result<Observation> {
+        self.refuse_closed()?;
+        let Asked {
+            request,
+            preparing,
+            options,
+        } = asked;
+        let (tool, options) = match self.known(&request.tool) {
+            Some(tool) => (tool, options),
+            None => {
+                let asked = tokio::time::Instant::now();
+                let found = self.find_within(&request.tool, options.clone()).await;
+                let tool = found.map_err(|error| error.in_tool(&request.tool))?;
+                let left = options
+                    .timeout
+                    .map(|timeout| timeout.saturating_sub(asked.elapsed()));
+                (tool, with_timeout(options, left))
+            }
+        };
+        let member = self.member(&tool.toolbox)?;
+        let rules = &self.shared().rules;
+        let secrets = rules.secrets_of(&tool.toolbox);
+        let check = |request: CallRequest| request.prepare(&tool, &member.limits, &preparing);
+        let call = match secrets {
+            Some(secrets) => secrets.validate(request, check),
+            None => check(request),
+        };
+        let call = call.map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name))?;
+        let context = Context::new(options, &member.timeouts)
+            .with_locks(&rules.locks)
+            .with_secrets(secrets);
+        let way = Way {
+            host: self,
+            tool: &tool,
+            member: &member,
+            context: &context,
+            decided,
+        };
+        // In one place, since each layer around it would else copy it whole.
+        let running = Box::pin(way.go(call));
+        if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
+            return running.await;
+        }
+        let ended = self.shared().ended.run_until_cancelled(running).await;
+        ended.unwrap_or_else(|| Err(way.closed()))
+    }
+}
+
+/// What a caller or a model asks for.
+struct Asked {
+    request: CallRequest,
+    preparing: Preparing,
+    options: CallOptions,
+}
+
+/// The way of one checked call.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    host: &'a Host,
+    tool: &'a RegisteredTool,
+    member: &'a Member,
+    context: &'a Context,
+    decided: &'a OnceLock<Decision>,
+}
+
+impl<'a> Way<'a> {
+    async fn go(self, call: ValidCall) -> Result<Observation> {
+        let interceptors = &self.host.shared().rules.interceptors;
+        if interceptors.is_empty() {
+            return self.end(call, None).await;
+        }
+        // What the model said of the call counts, whatever an interceptor makes of it.
+        let said = call.risk_word().map(str::to_owned);
+        let call = InterceptedCall::new(self.tool, call, self.context, &self.member.limits);
+        let end = move |call: InterceptedCall<'a>| self.end(call.into_call(), said);
+        intercepted(interceptors, call, end).await
+    }
+
+    /// Decides on the call and runs it.
+    async fn end(self, call: ValidCall, said: Option<String>) -> Result<Observation> {
+        let decision = self.admitted(&call, said.as_deref()).await?;
+        let gates = Gates {
+            toolbox: &self.member.gate,
+            host: &self.host.shared().gate,
+        };
+        let mut observation = execute::run(self.tool, &call, self.context, gates).await?;
+        let own = &self.member.limits;
+        if own.output_chars != self.host.limits().output_chars {
+            observation.output_chars = Some(own.output_chars);
+        }
+        observation.decision = Some(decision);
+        Ok(observation)
+    }
+
+    /// What was decided of a call that may run.
+    async fn admitted(&self, call: &ValidCall, said: Option<&str>) -> Result<Decision> {
+        let rules = &self.host.shared().rules;
+        let policy = rules.policy();
+        let facts = Facts::of(self.tool, call)
+            .with_model_risk(call.risk_word().or(said))
+            .with_origin(self.member.origin.as_deref());
+        let mut admission = pin!(policy.admit(&facts, rules.approver.as_deref(), &rules.approvals));
+        // Almost always nobody is asked, and nothing is waited for.
+        let admitted = match poll!(admission.as_mut()) {
+            Poll::Ready(admitted) => admitted,
+            Poll::Pending => {
+                let ended = &self.host.shared().ended;
+                let answered = async {
+                    let answered = ended
+                        .run_until_cancelled(self.context.asking(admission))
+                        .await;
+                    answered.ok_or_else(|| self.closed())
+                };
+                let answered = execute::within(answered, self.context).await;
+                answered.map_err(|error| {
+                    error
+                        .with_phase(Phase::Decide)
+                        .in_toolbox(&self.tool.toolbox)
+                        .in_tool(&self.tool.name)
+                })?
+            }
+        };
+        admitted.map_err(|refused| {
+            let _ = self.decided.set(*refused.decision);
+            refused.error
+        })
+    }
+
+    fn closed(&self) -> Error {
+        closed()
+            .with_phase(self.context.phase())
+            .with_outcome(self.context.outcome())
+            .in_toolbox(&self.tool.toolbox)
+            .in_tool(&self.tool.name)
     }
 }
 

@@ -12,13 +12,18 @@ use tokio_util::sync::CancellationToken;
 use toolspan_core::execute::Gate;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::observation::LlmContent;
+use toolspan_core::policy::{Approvals, Policy};
 use toolspan_core::toolbox::{Diagnosis, Step};
-use toolspan_core::{Error, ErrorKind, Observation, Outcome, Phase, Result, Snapshot, name};
+use toolspan_core::{
+    Error, ErrorKind, Observation, Outcome, Phase, RegisteredTool, Result, Snapshot,
+    ToolAnnotations, name,
+};
 
 use crate::builder::{HostBuilder, Making};
 use crate::guarded;
 use crate::member::{Listing, ListingWanted, Member};
 use crate::roster::Roster;
+use crate::rules::Rules;
 use crate::status::ToolboxStatus;
 
 /// All toolboxes of an agent behind one door. Clones are cheap and mean the same host.
@@ -47,6 +52,8 @@ pub(crate) struct Shared {
     /// Held while a reload changes the toolboxes.
     pub(crate) reloading: Mutex<()>,
     pub(crate) gate: Gate,
+    /// What is done with every call.
+    pub(crate) rules: Rules,
     limits: Limits,
     pub(crate) timeouts: Timeouts,
     closed: AtomicBool,
@@ -74,8 +81,8 @@ impl Host {
     pub(crate) fn new(
         members: Vec<Member>,
         making: Making,
-        limits: &Limits,
-        timeouts: Timeouts,
+        rules: Rules,
+        (limits, timeouts): (&Limits, Timeouts),
     ) -> Self {
         let members = members.into_iter().map(Arc::new).collect();
         let shared = Shared {
@@ -89,6 +96,7 @@ impl Host {
                 limits.queue,
                 "limits.in_flight_total",
             ),
+            rules,
             limits: limits.clone(),
             timeouts,
             closed: AtomicBool::new(false),
@@ -246,6 +254,22 @@ impl Host {
     pub fn to_llm_content(&self, observation: &Observation) -> Vec<LlmContent> {
         let most = observation.output_chars;
         observation.to_llm_content(most.unwrap_or(self.limits().output_chars))
+    }
+
+    /// The rules by which calls are decided now.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.shared().rules.policy()
+    }
+
+    /// What was approved for the session, to be looked at and taken back.
+    pub fn approvals(&self) -> &Approvals {
+        &self.shared().rules.approvals
+    }
+
+    /// The annotations of a tool that count: the user's own over those of a source that is believed,
+    /// and the pessimistic defaults where nobody says anything.
+    pub fn effective_annotations(&self, tool: &RegisteredTool) -> ToolAnnotations {
+        self.shared().rules.effective(tool)
     }
 
     /// How many calls are in flight now.

@@ -20,6 +20,7 @@
 
 pub mod blocking;
 mod builder;
+mod builder_rules;
 mod calling;
 pub mod config;
 mod connect;
@@ -32,6 +33,7 @@ mod native;
 mod pages;
 mod reload;
 mod roster;
+mod rules;
 mod status;
 
 pub use builder::HostBuilder;
@@ -46,5 +48,6 @@ pub use toolspan_core::{
     ToolboxTool, ValidCall,
 };
 pub use toolspan_core::{
-    execute, guard, llm, name, observation, registry, schema, services, tool, toolbox, visual,
+    call, execute, guard, llm, name, observation, policy, registry, schema, services, tool,
+    toolbox, visual,
 };

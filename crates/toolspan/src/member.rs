@@ -23,6 +23,8 @@ pub(crate) struct Member {
     pub(crate) key: Arc<str>,
     /// Its entry in the config; `None` for toolboxes that the host's program gave it.
     pub(crate) entry: Option<ToolboxConfig>,
+    /// Where its tools come from, for people: a command or an address, without secrets.
+    pub(crate) origin: Option<String>,
     pub(crate) prefix: Option<String>,
     /// What its exposed names begin with, made once: each call looks at it.
     exposed_prefix: String,
@@ -79,6 +81,7 @@ impl Member {
         };
         Self {
             key: config.key,
+            origin: config.entry.as_ref().and_then(ToolboxConfig::origin),
             entry: config.entry,
             exposed_prefix,
             prefix: config.prefix,

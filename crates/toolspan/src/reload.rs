@@ -18,8 +18,9 @@ impl Host {
     /// A toolbox whose entry is the same keeps its server and the server's state. New and changed
     /// entries are started when they are needed. A toolbox whose entry is gone or changed takes no
     /// further calls; it ends when the calls under way on it have ended, at the latest after its
-    /// `timeouts.close`, and this waits for that. Native tools, toolboxes of the caller's own and
-    /// the limits of the host as a whole stay as they are.
+    /// `timeouts.close`, and this waits for that. The `policy` of the new config holds for every call
+    /// that is decided from now on. Native tools, toolboxes of the caller's own and the limits of the
+    /// host as a whole stay as they are.
     ///
     /// # Errors
     ///
@@ -74,6 +75,8 @@ impl Host {
             .filter(|member| !is_kept(member))
             .cloned()
             .collect();
+        // Before the swap: no tool of the new config runs by the rules of the old one.
+        shared.rules.take_over(config, shared.making.environment());
         shared.swap(merged);
         Ok(ended)
     }

@@ -261,7 +261,7 @@ pub(super) enum BoundsScope {
     Toolbox,
 }
 
-fn seconds(field: &Field<'_>, warnings: &mut Warnings) -> Result<Duration, Problem> {
+pub(super) fn seconds(field: &Field<'_>, warnings: &mut Warnings) -> Result<Duration, Problem> {
     let number = field.number(warnings)?;
     if !(SHORTEST..=LONGEST).contains(&number.value) {
         let message = format!(

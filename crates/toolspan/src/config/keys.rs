@@ -11,6 +11,8 @@ pub(super) const TOP: &[&str] = &[
     "mcp",
     "inputs",
     "tools",
+    "policy",
+    "repair",
     "limits",
     "timeout",
     "timeouts",
@@ -21,7 +23,7 @@ pub(super) const SCHEMA: &str = "$schema";
 
 /// Whether a key at the top means something by itself, so that no server is there.
 pub(super) fn is_of_top(key: &str) -> bool {
-    TOP.contains(&key) || key == "policy" || TOP_OTHERS.iter().any(|other| other.name == key)
+    TOP.contains(&key) || TOP_OTHERS.iter().any(|other| other.name == key)
 }
 
 /// Keys of a server that this version acts on.
@@ -51,6 +53,7 @@ pub(super) const SERVER: &[&str] = &[
     "timeouts",
     "limits",
     "max_in_flight",
+    "trust",
     "tools",
     "includeTools",
     "excludeTools",
@@ -85,6 +88,28 @@ pub(super) const OVER_HTTP: [&str; 9] = [
 
 /// Keys of a server's `tools`.
 pub(super) const FILTER: &[&str] = &["include", "exclude"];
+
+/// Keys of `policy`.
+pub(super) const POLICY: &[&str] = &[
+    "confirm",
+    "threshold",
+    "confirm_unknown",
+    "mode",
+    "allow",
+    "deny",
+    "commands",
+    "annotations",
+    "approval_wait",
+];
+
+/// Keys of the hints in `policy.annotations`.
+pub(super) const HINTS: &[&str] = &[
+    "title",
+    "readOnlyHint",
+    "destructiveHint",
+    "idempotentHint",
+    "openWorldHint",
+];
 
 /// Keys of `mcp`, which says which servers are used.
 pub(super) const SELECTION: &[&str] = &["allowed", "excluded"];
@@ -154,7 +179,6 @@ const AS_SERVERS: &str = "write each server as an entry of \"mcpServers\"";
 pub(super) const TOP_OTHERS: &[OtherKey] = &[
     other("utcp", UNSUPPORTED),
     other("openapi", UNSUPPORTED),
-    other("repair", UNSUPPORTED),
     renamed("mcp_servers", "rename it to \"mcpServers\""),
     renamed("sse_servers", AS_SERVERS),
     renamed("shttp_servers", AS_SERVERS),
@@ -180,7 +204,6 @@ pub(super) const SELECTION_OTHERS: &[OtherKey] = &[
 
 /// Keys of a server that are said to have no effect.
 pub(super) const SERVER_OTHERS: &[OtherKey] = &[
-    other("trust", UNSUPPORTED),
     hinted("oauth", NO_OAUTH, TOKEN),
     hinted("authProviderType", NO_OAUTH, TOKEN),
     hinted("authentication", NO_OAUTH, TOKEN),

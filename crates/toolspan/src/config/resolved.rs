@@ -12,6 +12,7 @@ use super::dialect;
 use super::field::{Field, Table};
 use super::inputs::{AskInput, Inputs};
 use super::keys::{self, warn_unknown};
+use super::policy::PolicyConfig;
 use super::problem::{Problem, Warnings};
 use super::selection::Selection;
 use super::server_line;
@@ -41,6 +42,10 @@ pub struct Resolved {
     pub limits: Limits,
     /// The timeouts of the host.
     pub timeouts: Timeouts,
+    /// The rules by which calls are decided; `None` when the config says nothing.
+    pub policy: Option<PolicyConfig>,
+    /// Whether arguments are repaired; `None` when the config says nothing.
+    pub repair: Option<bool>,
     /// What is odd but stops nothing; at most a hundred and one.
     pub warnings: Vec<Problem>,
     /// What is worth knowing when a config is checked, and surprises nobody when it is used: keys
@@ -86,7 +91,7 @@ impl Resolved {
     /// file's folder. An empty file, or `null`, gives no toolboxes.
     ///
     /// Fails with kind `config` when the file cannot be read, when it is no valid config as a
-    /// whole, and when it asks for what must not be passed over (`policy`). A bad entry of
+    /// whole, and when something is wrong in its `policy`. A bad entry of
     /// `mcpServers` or `tools` is no failure: it is in the result.
     pub fn from_file(path: &Path, environment: &Environment) -> Result<Self> {
         Self::from_file_asking(path, environment, &())
@@ -225,10 +230,14 @@ impl Resolved {
         let mut inputs = Inputs::none(&surroundings);
         let mut selection = Selection::default();
         if !dialect::is_flat(table) {
-            refuse_policy(table)?;
-            let known = keys::TOP.iter().copied().chain([keys::SCHEMA, "policy"]);
+            let known = keys::TOP.iter().copied().chain([keys::SCHEMA]);
             warn_unknown(table, known, keys::TOP_OTHERS, warnings);
             bounds.read(table, BoundsScope::Host, warnings)?;
+            let policy = table.get("policy");
+            let policy = policy.map(|field| PolicyConfig::read(&field, warnings));
+            self.policy = policy.transpose()?;
+            let repair = table.get("repair");
+            self.repair = repair.map(|field| field.flag()).transpose()?;
             if let Some(described) = table.get("inputs") {
                 inputs.read(&described, warnings)?;
             }
@@ -262,16 +271,6 @@ impl Resolved {
             }
         }
         Ok(())
-    }
-}
-
-/// Rules that forbid something are never passed over in silence.
-fn refuse_policy(table: &Table<'_>) -> Result<(), Problem> {
-    match table.get("policy") {
-        None => Ok(()),
-        Some(policy) => Err(policy
-            .problem("rules are not supported by this version, and ignoring them would be unsafe")
-            .with_hint("remove \"policy\", or use a version that supports it")),
     }
 }
 

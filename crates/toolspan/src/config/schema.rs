@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 use toolspan_core::guard::{Limits, Timeouts};
 
 use super::bounds::{LIMITS, LONGEST, TIMEOUTS};
-use super::keys::{ADDRESSES, OVER_HTTP, STDIO};
+use super::keys::{self, ADDRESSES, OVER_HTTP, STDIO};
+use super::policy;
 
 /// The JSON Schema of a config file, for editors and for `config schema`.
 ///
@@ -32,7 +33,8 @@ pub fn schema() -> Value {
             "limits": limits(),
             "timeout": timeout(),
             "timeouts": timeouts(),
-            "policy": {"description": "Not supported by this version", "type": "null"},
+            "policy": policy(),
+            "repair": flag("Whether arguments that do not match are repaired where it is clear how", true),
         },
         "$defs": {
             "server": server(),
@@ -184,6 +186,7 @@ fn any_server() -> Map<String, Value> {
         "timeouts": timeouts(),
         "limits": limits(),
         "max_in_flight": number("integer", "Same as limits.max_in_flight", 1_000_000.0),
+        "trust": trust(),
         "tools": {
             "description": "Which of its tools are taken, by their own names",
             "anyOf": [
@@ -239,6 +242,64 @@ fn tool() -> Value {
             "params": {"description": "What it is made with", "type": ["object", "null"]},
         },
     })
+}
+
+/// Unknown keys are refused here, as they are when a config is read.
+fn policy() -> Value {
+    let globs = |description: &str| {
+        json!({
+            "description": description,
+            "type": ["array", "null"],
+            "items": {"type": "string", "pattern": "\\S", "maxLength": 256},
+        })
+    };
+    let hints = keys::HINTS.iter().map(|key| {
+        let kind = if *key == "title" { "string" } else { "boolean" };
+        ((*key).to_owned(), json!({"type": [kind, "null"]}))
+    });
+    let hints: Map<String, Value> = hints.collect();
+    json!({
+        "description": "By which rules calls are decided",
+        "type": ["object", "null"],
+        "additionalProperties": false,
+        "properties": {
+            "confirm": one_of("confirm", "Which calls are asked about"),
+            "threshold": one_of("threshold", "For risky: a risk from here on adds a level; high, if absent"),
+            "confirm_unknown": flag("For risky: whether an unknown risk adds a level", true),
+            "mode": one_of("mode", "How strictly the levels are read"),
+            "allow": globs("Tools that run without a question; * and ? are patterns"),
+            "deny": globs("Tools that never run; * and ? are patterns"),
+            "commands": globs("Command lines that a shell tool may run without a question"),
+            "annotations": {
+                "description": "Hints for tools of a pattern, over those of their source",
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": "\\S", "maxLength": 256},
+                "additionalProperties": {
+                    "type": "object",
+                    "properties": hints,
+                    "additionalProperties": false,
+                },
+            },
+            "approval_wait": number("number", "How long an answer may take, in seconds", LONGEST),
+        },
+    })
+}
+
+/// True or false is what another program writes; it is noted and has no effect.
+fn trust() -> Value {
+    let words = policy::words("trust").into_iter().map(Value::from);
+    let others = [true.into(), false.into(), Value::Null];
+    json!({
+        "description": "Whether the hints of its tools are believed, or it is trusted as the \
+            program itself",
+        "enum": words.chain(others).collect::<Vec<_>>(),
+    })
+}
+
+fn one_of(key: &str, description: &str) -> Value {
+    let words = policy::words(key).into_iter().map(Value::from);
+    let words: Vec<Value> = words.chain([Value::Null]).collect();
+    json!({"description": description, "enum": words})
 }
 
 fn patterns() -> Value {

@@ -8,6 +8,7 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_io::process::InheritEnv;
 
 use super::bounds::{LIMITS, TIMEOUTS};
+use super::policy::trust_word;
 use super::problem::Problem;
 use super::remote::{ProxyChoice, RemoteConfig, RemoteKind};
 use super::resolved::{Resolved, ToolSpec};
@@ -29,10 +30,30 @@ impl Resolved {
             "tools": self.tools.iter().map(tool).collect::<Vec<_>>(),
             "limits": limits(&self.limits),
             "timeouts": timeouts(&self.timeouts),
+            "policy": self.policy.clone().unwrap_or_default().to_json(),
+            "repair": self.repair.unwrap_or(true),
             "errors": self.broken_tools.iter().map(Problem::to_json).collect::<Vec<_>>(),
             "notes": self.notes.iter().map(Problem::to_json).collect::<Vec<_>>(),
             "warnings": self.warnings.iter().map(Problem::to_json).collect::<Vec<_>>(),
         })
+    }
+}
+
+impl ToolboxConfig {
+    /// Where its tools come from, for people: the command or the address, without secrets; `None`
+    /// when its entry cannot be used.
+    pub fn origin(&self) -> Option<String> {
+        match self.transport.as_ref().ok()? {
+            Transport::Stdio(server) => {
+                let hider = Hider::of_urls(&server.secrets);
+                let words = std::iter::once(&server.command).chain(&server.args);
+                let words: Vec<String> = words.map(|word| hider.hide(word)).collect();
+                Some(words.join(" "))
+            }
+            Transport::Remote(server) => {
+                Some(Hider::of_urls(&server.secrets).hide(server.url.as_str()))
+            }
+        }
     }
 }
 
@@ -48,6 +69,7 @@ fn shown(toolbox: &ToolboxConfig) -> Value {
     add("required", toolbox.required.into());
     let filter = json!({"include": toolbox.filter.include(), "exclude": toolbox.filter.exclude()});
     add("tools", filter);
+    add("trust", trust_word(toolbox.trust).into());
     add("limits", limits(&toolbox.limits));
     add("timeouts", timeouts(&toolbox.timeouts));
     Value::Object(members)

@@ -2,6 +2,7 @@
 
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::name::{LONGEST, NATIVE, is_plain_key, sanitised, toolbox_prefix};
+use toolspan_core::policy::Trust;
 
 use super::bounds::{Bounds, BoundsScope};
 use super::dialect::{Dialect, Entry};
@@ -10,6 +11,7 @@ use super::filter::ToolFilter;
 use super::inputs::{Asking, Inputs};
 use super::keys::{self, did_you_mean, nearest, warn_unknown};
 use super::pins;
+use super::policy::read_trust;
 use super::problem::{Problem, Warnings, quoted};
 use super::remote::{self, RemoteConfig, RemoteKind};
 use super::secrets::Collected;
@@ -38,6 +40,8 @@ pub struct ToolboxConfig {
     pub timeouts: Timeouts,
     /// Which of its tools are taken.
     pub filter: ToolFilter,
+    /// Whether what it says of its own tools is believed. Default: no.
+    pub trust: Trust,
     /// How it is reached; or the first thing that is wrong in its entry, which disables it alone.
     pub transport: Result<Transport, Problem>,
 }
@@ -71,6 +75,7 @@ impl ToolboxConfig {
             limits: bounds.limits,
             timeouts: bounds.timeouts,
             filter: ToolFilter::default(),
+            trust: Trust::default(),
             transport,
         }
     }
@@ -125,6 +130,9 @@ impl EntryReader<'_> {
             limits: bounds.limits,
             timeouts: bounds.timeouts,
             filter: first.keep(self.filter(&table)).unwrap_or_default(),
+            trust: first
+                .keep(read_trust(&table, self.warnings))
+                .unwrap_or_default(),
             transport: first.or(transport, field),
         };
         if toolbox.prefix.is_none() && toolbox.transport.is_ok() {

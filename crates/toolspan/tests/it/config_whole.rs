@@ -107,6 +107,22 @@ fn what_is_wrong_at_the_top_is_an_error_or_a_warning() {
         r#"{"mcpServers": null, "tools": null, "limits": null, "policy": null}"#,
         r#"{"policy": {"deny": ["*__drop_*"]}}"#,
         r#"{"policy": {}}"#,
+        r#"{"policy": []}"#,
+        r#"{"policy": {"denny": ["*"]}}"#,
+        r#"{"policy": {"sandbox": true}}"#,
+        r#"{"policy": {"deny": "*"}}"#,
+        r#"{"policy": {"deny": ["a", 1]}}"#,
+        r#"{"policy": {"allow": [""]}}"#,
+        r#"{"policy": {"confirm": "risk"}}"#,
+        r#"{"policy": {"confirm": true}}"#,
+        r#"{"policy": {"threshold": "low"}}"#,
+        r#"{"policy": {"confirm": "risky", "threshold": "unknown"}}"#,
+        r#"{"policy": {"confirm": "risky", "confirm_unknown": "yes"}}"#,
+        r#"{"policy": {"mode": "yolo"}}"#,
+        r#"{"policy": {"annotations": {"a": {"readOnly": true}}}}"#,
+        r#"{"policy": {"annotations": {"a": {"readOnlyHint": "yes"}}}}"#,
+        r#"{"policy": {"approval_wait": -1}}"#,
+        r#"{"repair": 1}"#,
         r#"{"utcp": {}, "openapi": {}, "repair": false}"#,
         r#"{"servers": {"a": {"command": "b"}}, "inputs": []}"#,
         r#"{"mcpservers": {"a": {"command": "b"}}}"#,
@@ -284,12 +300,26 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
             "inputs": [{"type": "pickString", "id": "a", "options": ["b"], "default": "b"}],
         }),
         json!({"mcp": {"allowed": ["x"], "excluded": null}}),
+        json!({"policy": {
+            "confirm": "risky", "threshold": "medium", "confirm_unknown": false, "mode": "strict",
+            "allow": ["time__*"], "deny": ["*__drop_*"], "commands": ["cargo check*"],
+            "annotations": {"fs.read*": {"readOnlyHint": true, "title": null}}, "approval_wait": 60,
+        }, "repair": false}),
+        whole(json!({"command": "a", "trust": "annotations"})),
+        whole(json!({"command": "a", "trust": true})),
     ];
     let bad = [
         json!([]),
         json!({"mcpServers": []}),
         json!({"mcpServers": {"native": {"command": "a"}}}),
-        json!({"policy": {"deny": ["a"]}}),
+        json!({"policy": {"deny": "a"}}),
+        json!({"policy": {"denny": ["a"]}}),
+        json!({"policy": {"confirm": "maybe"}}),
+        json!({"policy": {"allow": [" "]}}),
+        json!({"policy": {"annotations": {"a*": {"readOnly": true}}}}),
+        json!({"policy": {"approval_wait": 0}}),
+        json!({"repair": "no"}),
+        whole(json!({"command": "a", "trust": "fully"})),
         json!({"tools": [{"params": {}}]}),
         json!({"limits": {"tools": 0}}),
         json!({"timeouts": {"total": 86401}}),
@@ -333,6 +363,6 @@ fn the_schema_names_each_key_that_has_an_effect() {
     for key in keys_of(&schema["$defs"]["tool"]) {
         assert!(!warned(json!({"tools": [{&key: null}]})), "{key}");
     }
-    assert_eq!(keys_of(&schema["$defs"]["server"]).len(), 29);
-    assert_eq!(keys_of(&schema).len(), 10);
+    assert_eq!(keys_of(&schema["$defs"]["server"]).len(), 30);
+    assert_eq!(keys_of(&schema).len(), 11);
 }

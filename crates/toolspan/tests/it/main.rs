@@ -23,6 +23,7 @@ mod host_endings;
 mod host_isolation;
 mod host_native;
 mod host_once;
+mod host_rules;
 mod host_reload;
 mod host_toolboxes;
 mod host_watchdog;

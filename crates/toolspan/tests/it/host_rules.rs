@@ -1,0 +1,404 @@
+//! Is every call repaired, decided, asked about and looked at on its way through the host?
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolspan::config::{Environment, Resolved};
+use toolspan::execute::{InterceptedCall, Interceptor, Next};
+use toolspan::guard::Secret;
+use toolspan::policy::{Answer, Approver, Level, Question, SecurityRisk, Trust, Verdict};
+use toolspan::tool::tool_fn;
+use toolspan::{
+    BoxFuture, CallOptions, CancellationToken, ErrorKind, Host, HostBuilder, Observation, Outcome,
+    Phase, RegisteredTool, Result, ToolFailure,
+};
+use toolspan_testkit::Fault;
+
+use crate::support::{SOON, config};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Text {
+    text: String,
+    #[serde(default)]
+    count: u32,
+}
+
+impl toolspan::Action for Text {}
+
+/// A tool of this name that counts its calls, with nothing said of what it does.
+fn counted(name: &str, calls: &Arc<AtomicUsize>) -> HostBuilder {
+    let calls = Arc::clone(calls);
+    let tool = tool_fn(name, "Says it again", move |text: Text| {
+        calls.fetch_add(1, Ordering::SeqCst);
+        async move { Ok::<_, ToolFailure>(format!("{} {}", text.text, text.count)) }
+    });
+    Host::builder().tool(tool)
+}
+
+/// Answers every question so, and keeps them.
+struct Answers(Answer, Mutex<Vec<Question>>);
+
+impl Answers {
+    fn new(answer: Answer) -> Arc<Self> {
+        Arc::new(Self(answer, Mutex::default()))
+    }
+
+    fn asked(&self) -> Vec<Question> {
+        self.1.lock().unwrap().clone()
+    }
+}
+
+impl Approver for Answers {
+    fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        self.1.lock().unwrap().push(question.clone());
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+/// Never answers.
+struct Silent;
+
+impl Approver for Silent {
+    fn approve<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Answer> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_denied_tool_never_runs_and_the_rule_is_named_in_error_and_observation() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let host = counted("drop_table", &calls)
+        .config_value(json!({"policy": {"deny": ["drop_*"]}}))
+        .approver(Answers::new(Answer::Once))
+        .connect()
+        .await
+        .unwrap();
+    let error = host
+        .call("drop_table", json!({"text": "a"}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.phase(), error.outcome()),
+        (ErrorKind::PolicyDenied, Phase::Decide, Outcome::NotSent)
+    );
+    assert_eq!(error.tool(), Some("drop_table"));
+    let seen = host
+        .run(&json!({"name": "drop_table", "input": {"text": "a"}}))
+        .await;
+    let decision = seen.decision.as_ref().unwrap();
+    assert!(
+        seen.is_error && decision.rule.contains("drop_*"),
+        "{decision:?}"
+    );
+    assert_eq!(
+        (decision.level, decision.verdict),
+        (Level::Refuse, Verdict::Refuse)
+    );
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn without_an_approver_a_risky_call_is_refused_and_with_one_it_is_asked_once_for_the_session()
+{
+    let calls = Arc::new(AtomicUsize::new(0));
+    let policy = json!({"policy": {"confirm": "risky", "confirm_unknown": false}});
+    let alone = counted("change", &calls)
+        .config_value(policy.clone())
+        .connect()
+        .await
+        .unwrap();
+    let error = alone
+        .call("change", json!({"text": "a"}))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ApprovalRequired);
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
+    alone.close().await;
+
+    let answers = Answers::new(Answer::Session);
+    let asked = counted("change", &calls)
+        .config_value(policy)
+        .approver(Arc::clone(&answers) as _)
+        .connect()
+        .await
+        .unwrap();
+    for _ in 0..3 {
+        let seen = asked.call("change", json!({"text": "a"})).await.unwrap();
+        assert_eq!(
+            seen.decision.unwrap().approved_by.as_deref(),
+            Some("session")
+        );
+    }
+    assert_eq!(answers.asked().len(), 1);
+    assert_eq!(asked.approvals().list().len(), 1);
+    asked.approvals().clear();
+    asked.call("change", json!({"text": "a"})).await.unwrap();
+    assert_eq!(
+        (answers.asked().len(), calls.load(Ordering::SeqCst)),
+        (2, 4)
+    );
+    asked.close().await;
+}
+
+#[tokio::test]
+async fn a_person_sees_the_arguments_that_are_sent_and_where_the_tool_comes_from() {
+    let answers = Answers::new(Answer::Refuse("not today".to_owned()));
+    let mut written = config([("box", Fault::honest(), json!({}))]);
+    written["policy"] = json!({"confirm": "always"});
+    let host = Host::builder()
+        .config_value(written)
+        .approver(Arc::clone(&answers) as _)
+        .connect()
+        .await
+        .unwrap();
+    let error = host
+        .call("box__echo", json!({"text": "a"}))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PolicyDenied);
+    assert!(error.message().contains("not today"), "{error}");
+    let [question] = &answers.asked()[..] else {
+        panic!("one question")
+    };
+    assert_eq!(question.arguments, r#"{"text":"a"}"#);
+    assert!(
+        question.origin.as_ref().unwrap().contains("faults"),
+        "{question:?}"
+    );
+    host.close().await;
+}
+
+#[tokio::test]
+async fn the_trust_of_a_toolbox_is_the_one_of_its_entry_and_the_users_hints_win() {
+    let mut written = config([
+        ("known", Fault::honest(), json!({"trust": "annotations"})),
+        ("strange", Fault::honest(), json!({})),
+    ]);
+    written["policy"] = json!({"annotations": {"strange.echo": {"readOnlyHint": true}}});
+    let host = Host::builder()
+        .config_value(written)
+        .connect()
+        .await
+        .unwrap();
+    let policy = host.policy();
+    assert_eq!(policy.trust_of("known"), Trust::Annotations);
+    assert_eq!(policy.trust_of("strange"), Trust::Untrusted);
+    let reads = |tool: &RegisteredTool| host.effective_annotations(tool).is_read_only();
+    assert!(reads(&host.find("strange__echo").await.unwrap()));
+    assert!(!reads(&host.find("known__echo").await.unwrap()));
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_an_answer_ends_with_its_caller_and_with_the_host() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let host = counted("change", &calls)
+        .config_value(json!({"policy": {"confirm": "always"}}))
+        .approver(Arc::new(Silent))
+        .connect()
+        .await
+        .unwrap();
+    let options = CallOptions::default().with_timeout(std::time::Duration::from_millis(20));
+    let late = host
+        .call_with("change", json!({"text": "a"}), options)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (late.kind(), late.phase()),
+        (ErrorKind::Timeout, Phase::Decide)
+    );
+    let cancel = CancellationToken::new();
+    let options = CallOptions::default().with_cancel(cancel.clone());
+    let (ended, ()) = tokio::join!(
+        host.call_with("change", json!({"text": "a"}), options),
+        async { cancel.cancel() }
+    );
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Cancelled);
+    let waiting = host.call("change", json!({"text": "a"}));
+    let (ended, ()) = tokio::join!(tokio::time::timeout(SOON, waiting), host.close());
+    assert_eq!(ended.unwrap().unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn what_the_model_says_of_the_risk_is_taken_out_and_counts() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let answers = Answers::new(Answer::Once);
+    let host = counted("change", &calls)
+        .config_value(json!({"policy": {"confirm": "risky", "mode": "trusted",
+            "annotations": {"change": {"readOnlyHint": false, "destructiveHint": false}}}}))
+        .approver(Arc::clone(&answers) as _)
+        .connect()
+        .await
+        .unwrap();
+    let model =
+        |risk: &str| json!({"name": "change", "arguments": {"security_risk": risk, "text": "a"}});
+    let low = host.run(&model("LOW")).await;
+    assert_eq!(
+        (low.text().as_str(), low.decision.unwrap().risk),
+        ("a 0", SecurityRisk::Low)
+    );
+    assert_eq!(answers.asked().len(), 0);
+    let high = host.run(&model("HIGH")).await;
+    assert_eq!(high.decision.unwrap().risk, SecurityRisk::High);
+    assert_eq!(answers.asked().len(), 1);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_changed_config_changes_the_rules_of_a_running_host() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let host = counted("change", &calls).connect().await.unwrap();
+    host.call("change", json!({"text": "a"})).await.unwrap();
+    let denied = json!({"policy": {"deny": ["change"]}, "repair": false});
+    let denied = Resolved::from_value(&denied, &Environment::capture()).unwrap();
+    host.reload(denied).await.unwrap();
+    let error = host.call("change", json!({"text": "a"})).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PolicyDenied);
+    let error = host
+        .call("change", json!({"text": "a", "count": "5"}))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArguments);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn arguments_are_repaired_at_every_door_and_the_result_says_so() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let host = counted("change", &calls).connect().await.unwrap();
+    let odd = json!({"text": "a", "count": "5"});
+    let seen = host.call("change", odd.clone()).await.unwrap();
+    assert_eq!((seen.text().as_str(), seen.repairs.len()), ("a 5", 1));
+    let seen = host
+        .run(&json!({"name": "change", "arguments": odd.to_string()}))
+        .await;
+    assert_eq!((seen.text().as_str(), seen.repairs.len()), ("a 5", 1));
+    let seen = host.call("change", json!({"text": "5"})).await.unwrap();
+    assert!(seen.repairs.is_empty());
+    host.close().await;
+    let strict = counted("change", &calls)
+        .repair(false)
+        .connect()
+        .await
+        .unwrap();
+    let error = strict.call("change", odd).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArguments);
+    strict.close().await;
+}
+
+/// Writes down what it sees, and changes the text.
+struct Upper(Arc<Mutex<Vec<Value>>>);
+
+impl Interceptor for Upper {
+    fn name(&self) -> &str {
+        "upper"
+    }
+
+    fn around<'a>(
+        &'a self,
+        call: InterceptedCall<'a>,
+        next: Next<'a>,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        Box::pin(async move {
+            let mut arguments = call.arguments().clone();
+            self.0.lock().unwrap().push(arguments.clone().into());
+            arguments.insert("text".to_owned(), "CHANGED".into());
+            next.run(call.with_arguments(arguments.into())?).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn what_an_interceptor_made_of_a_call_is_what_is_asked_about_and_sent() {
+    let (calls, seen) = (Arc::new(AtomicUsize::new(0)), Arc::default());
+    let answers = Answers::new(Answer::Once);
+    let host = counted("change", &calls)
+        .config_value(json!({"policy": {"confirm": "always"}}))
+        .approver(Arc::clone(&answers) as _)
+        .interceptor(Upper(Arc::clone(&seen)))
+        .connect()
+        .await
+        .unwrap();
+    let model = json!({"name": "change", "arguments": {"text": "a", "security_risk": "HIGH"}});
+    let result = host.run(&model).await;
+    assert_eq!(result.text(), "CHANGED 0");
+    assert_eq!(*seen.lock().unwrap(), [json!({"text": "a"})]);
+    let [question] = &answers.asked()[..] else {
+        panic!("one question")
+    };
+    assert!(question.arguments.contains("CHANGED"), "{question:?}");
+    assert_eq!(question.risk, SecurityRisk::High, "the model's word holds");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_batch_keeps_the_order_drops_what_comes_after_finish_and_spares_the_others_a_failure() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let finish = tool_fn("finish", "Ends the work", |_: Text| async {
+        Ok::<_, ToolFailure>("done".to_owned())
+    });
+    let host = counted("say", &calls)
+        .tool(finish)
+        .concurrency(2)
+        .connect()
+        .await
+        .unwrap();
+    let call = |name: &str, text: &str| json!({"name": name, "arguments": {"text": text}});
+    let ended = host
+        .run_batch(&[
+            call("say", "a"),
+            json!({"no": "name"}),
+            call("unknown_tool", "b"),
+            call("say", "c"),
+            call("finish", "d"),
+            call("say", "e"),
+        ])
+        .await;
+    let texts: Vec<String> = ended.iter().map(Observation::text).collect();
+    assert_eq!(
+        (texts[0].as_str(), texts[3].as_str(), texts[4].as_str()),
+        ("a 0", "c 0", "done")
+    );
+    let failed: Vec<bool> = ended.iter().map(|seen| seen.is_error).collect();
+    assert_eq!(failed, [false, true, true, false, false, true]);
+    assert!(texts[5].contains("not run"), "{}", texts[5]);
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_secret_reaches_its_own_toolbox_alone_and_no_result_shows_it() {
+    let source = |name: &str| (name == "TOKEN").then(|| Secret::new("very-secret-value"));
+    let servers = config([
+        ("own", Fault::honest(), json!({})),
+        ("other", Fault::honest(), json!({})),
+    ]);
+    let host = Host::builder()
+        .config_value(servers)
+        .secrets(source)
+        .allow_secrets("own", ["TOKEN"])
+        .secrets_in_arguments("own")
+        .secrets_in_arguments("other")
+        .connect()
+        .await
+        .unwrap();
+    let arguments = json!({"text": {"$secret": "TOKEN"}});
+    let seen = host.call("own__echo", arguments.clone()).await.unwrap();
+    assert!(
+        !seen.text().contains("very-secret") && !seen.text().is_empty(),
+        "{}",
+        seen.text()
+    );
+    let error = host.call("other__echo", arguments).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PolicyDenied);
+    assert_eq!(error.toolbox(), Some("other"));
+    let seen = host
+        .call("other__echo", json!({"text": "very-secret-value"}))
+        .await
+        .unwrap();
+    assert!(!seen.text().contains("very-secret"), "{}", seen.text());
+    host.close().await;
+}
