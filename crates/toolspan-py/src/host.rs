@@ -376,7 +376,23 @@ impl Host {
         own.call_method1("decorate", arguments)
     }
 
-    /// Takes a tool out that was added by tool(). Calls under way go on. Gives whether there was one.
+    /// Adds a ToolDefinition of toolspan.tools, or the tools that a ToolSpec asks for. Gives their
+    /// names. conv_state is handed to whoever makes the tools of a spec.
+    ///
+    /// Raises what resolve_tool() does, and ToolspanError where a name is taken: then none is added.
+    #[pyo3(signature = (tool, /, *, conv_state=None))]
+    fn add_tool<'py>(
+        this: &Bound<'py, Self>,
+        tool: &Bound<'py, PyAny>,
+        conv_state: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = this.py();
+        let _frame = Frame::enter(py)?;
+        let own = PyModule::import(py, "toolspan._own")?;
+        own.call_method1("add_defined", (this, tool, conv_state))
+    }
+
+    /// Takes a tool out that was added by tool() or add_tool(). Calls under way go on. Gives whether there was one.
     #[pyo3(signature = (name, /))]
     fn remove_tool(&self, py: Python<'_>, name: ToolName<'_>) -> PyResult<bool> {
         wait::refuse_forked(py, &self.opened.home)?;

@@ -132,6 +132,17 @@ impl Observation {
         to_python(py, &self.inner.to_mcp())
     }
 
+    /// What a person is shown, safe for a terminal: what the tool chose, or the text. With ansi it has
+    /// the control sequences of its styles.
+    #[pyo3(signature = (*, ansi=false))]
+    fn visualize(&self, ansi: bool) -> String {
+        let shown = self.inner.visualize();
+        match ansi {
+            true => shown.to_ansi(),
+            false => shown.to_plain(),
+        }
+    }
+
     fn __str__(&self) -> String {
         self.inner.text()
     }

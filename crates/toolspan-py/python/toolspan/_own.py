@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from ._run import Runner
+from ._run import DefinedRunner, Runner
 from ._signature import describe
 from ._toolspan import Host, _Job
 
@@ -76,6 +76,25 @@ def add(
     runner = Runner(described.name, function, described.is_async, prepare)
     host._add_tool(definition, runner, keys, False)
     return function
+
+
+def add_defined(host: Host, tool: Any, conv_state: Any) -> list[str]:
+    """What ``host.add_tool`` is: adds a tool, or those of a spec, and gives their names."""
+    from .tools import ToolDefinition, resolve_tool
+
+    tools = [tool] if isinstance(tool, ToolDefinition) else resolve_tool(tool, conv_state)
+    names: list[str] = []
+    try:
+        for defined in tools:
+            runner = DefinedRunner(defined)
+            host._add_tool(defined.to_mcp_tool(), runner, runner.keys, True)
+            names.append(defined.name)
+    except BaseException:
+        # One spec is one wish.
+        for name in names:
+            host.remove_tool(name)
+        raise
+    return names
 
 
 def hints(annotations: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import inspect
 import queue
 import threading
 from collections.abc import Callable, Coroutine
@@ -16,6 +17,10 @@ from typing import Any
 
 from . import _result
 from ._toolspan import CallContext, _Job
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .tools import ToolDefinition
 
 #: Threads that run functions at the same time, at most.
 MOST_THREADS = 1_024
@@ -202,12 +207,65 @@ class Runner:
         job.end(made)
 
     def _failed(self, job: _Job, error: BaseException) -> Any:
+        if not job.context.cancelled:
+            self.tell(error)
+        return _result.failure(error)
+
+    def tell(self, error: BaseException) -> None:
+        """Tells the log of a failure."""
         import logging
 
-        if not job.context.cancelled:
-            logger = logging.getLogger("toolspan")
-            logger.error("the tool %s failed", self.name, exc_info=error)
-        return _result.failure(error)
+        logging.getLogger("toolspan").error("the tool %s failed", self.name, exc_info=error)
+
+
+class DefinedRunner(Runner):
+    """The executor of a tool that is a class."""
+
+    def __init__(self, tool: ToolDefinition[Any, Any]) -> None:
+        executor = tool.as_executable().executor
+        call = type(executor).__call__
+
+        def prepare(job: _Job) -> tuple[list[Any], dict[str, Any]]:
+            return [tool.action_from_arguments(job.arguments), job.context.conversation], {}
+
+        super().__init__(tool.name, tool, inspect.iscoroutinefunction(call), prepare)
+        #: What each call must have for itself; ``None``: they run one after the other.
+        self.keys: list[str] | None = None
+        self._executor = executor
+        self._is_closed = False
+        CLOSED_AT_EXIT[id(self)] = self._close
+
+    def close(self, done: Callable[[], None]) -> None:
+        """Closes the executor, on a thread that may wait."""
+
+        def work() -> None:
+            try:
+                self._close()
+            finally:
+                done()
+
+        THREADS.run(work)
+
+    def _close(self) -> None:
+        CLOSED_AT_EXIT.pop(id(self), None)
+        if self._is_closed or self._executor is None:
+            return
+        self._is_closed = True
+        try:
+            self._executor.close()
+        except Exception as error:
+            self.tell(error)
+
+    def interrupt(self) -> None:
+        """Interrupts the executor, on a thread that may wait."""
+        THREADS.run(self._interrupt)
+
+    def _interrupt(self) -> None:
+        try:
+            if self._executor is not None:
+                self._executor.interrupt()
+        except Exception as error:
+            self.tell(error)
 
 
 def end() -> None:

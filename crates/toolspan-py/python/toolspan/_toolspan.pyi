@@ -17,6 +17,8 @@ from typing import (
     type_check_only,
 )
 
+from .tools import ToolDefinition, ToolSpec
+
 __all__ = [
     "AudioContent",
     "CallContext",
@@ -32,9 +34,11 @@ __all__ = [
     "TextContent",
     "Tool",
     "_Job",
+    "_Names",
     "__version__",
     "_last_words",
     "_observation",
+    "_tool_name",
     "aconnect",
     "connect",
 ]
@@ -208,6 +212,10 @@ class Observation:
         Text past the bound is cut in the middle, with a notice of what is missing. The notice
         counts, but may pass a bound of less than twice its length.
         """
+    def visualize(self, *, ansi: bool = False) -> str:
+        """What a person is shown, safe for a terminal: what the tool chose, or the text. With ansi
+        it has the control sequences of its styles.
+        """
     def to_dict(self) -> dict[str, Any]:
         """The result as MCP writes it: content, structuredContent, isError and what else there
         was.
@@ -330,6 +338,22 @@ class _Job:
         """Sets what is called, on another thread, when nobody waits for the call any more."""
 
 @final
+class _Names:
+    """The names of the tools that Python code registered, and their aliases."""
+
+    def __new__(cls) -> _Names: ...
+    def register(self, name: str, class_name: str | None, replace: bool) -> list[str]:
+        """Registers a name, and the name of its class. Gives the names that it takes the place
+        of.
+        """
+    def unregister(self, name: str) -> bool:
+        """Forgets a registered name. Gives whether there was one."""
+    def names(self) -> list[str]:
+        """All registered names, in order."""
+    def find(self, wanted: str) -> str:
+        """The registered name that a name, an alias or the name of a class means."""
+
+@final
 class Host:
     """All toolboxes of an agent behind one door. connect() and aconnect() make one.
 
@@ -436,9 +460,22 @@ class Host:
         TypeError for a function that cannot be described, and ToolspanError where the name is
         taken.
         """
+    def add_tool(
+        self,
+        tool: ToolDefinition[Any, Any] | ToolSpec | Mapping[str, Any] | str,
+        /,
+        *,
+        conv_state: object | None = None,
+    ) -> list[str]:
+        """Adds a ToolDefinition of toolspan.tools, or the tools that a ToolSpec asks for. Gives
+        their names. conv_state is handed to whoever makes the tools of a spec.
+
+        Raises what resolve_tool() does, and ToolspanError where a name is taken: then none is
+        added.
+        """
     def remove_tool(self, name: str, /) -> bool:
-        """Takes a tool out that was added by tool(). Calls under way go on. Gives whether there was
-        one.
+        """Takes a tool out that was added by tool() or add_tool(). Calls under way go on. Gives
+        whether there was one.
         """
     def _add_tool(
         self,
@@ -479,10 +516,20 @@ class Host:
 def _last_words(stderr: str) -> str:
     """The last lines of a server's standard error in one line, bounded and safe to show."""
 
-def _observation(blocks: list[Any] | None, structured: Any, is_error: bool) -> Observation:
-    """An observation of blocks as MCP writes them, or of a structured result, whose JSON is its
-    text.
+def _observation(
+    blocks: list[Any] | None,
+    structured: Any,
+    is_error: bool,
+    for_model: list[Any] | None = None,
+    visual: str | None = None,
+) -> Observation:
+    """An observation of blocks as MCP writes them, of a structured result, or of both; without
+    blocks its text is the result's JSON. for_model are the blocks that a model is given in their
+    place, visual is what people are shown.
     """
+
+def _tool_name(class_name: str) -> str:
+    """The name of the tool that a class is: TerminalTool is terminal."""
 
 def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None,

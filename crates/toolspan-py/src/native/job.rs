@@ -7,12 +7,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use toolspan::guard::Limits;
-use toolspan::{Content, Error, ErrorKind, Phase};
+use toolspan::{Content, Error, ErrorKind, Phase, Styled};
 
 use super::context::CallContext;
 use crate::convert::{self, to_dict};
@@ -145,34 +146,52 @@ fn failed(message: &str) -> Error {
     Error::new(ErrorKind::Cancelled, Phase::Call, message)
 }
 
-/// An observation of blocks as MCP writes them, or of a structured result, whose JSON is its text.
+/// An observation of blocks as MCP writes them, of a structured result, or of both; without blocks
+/// its text is the result's JSON. for_model are the blocks that a model is given in their place,
+/// visual is what people are shown.
 #[pyfunction]
-#[pyo3(name = "_observation")]
+#[pyo3(
+    name = "_observation",
+    signature = (blocks, structured, is_error, for_model=None, visual=None)
+)]
 pub(crate) fn made_observation(
     py: Python<'_>,
     blocks: Option<&Bound<'_, PyAny>>,
     structured: &Bound<'_, PyAny>,
     is_error: bool,
+    for_model: Option<&Bound<'_, PyAny>>,
+    visual: Option<String>,
 ) -> PyResult<Observation> {
     let _frame = Frame::enter(py)?;
-    let mut limits = Limits::default();
-    limits.arguments_bytes = LARGEST_RESULT;
-    let read = |value: &Bound<'_, PyAny>| {
-        let value = convert::to_json_within(value, "the result", &limits);
-        value.map_err(|refused| refused.raised(py))
-    };
     let mut made = match (structured.is_none(), blocks) {
         (true, Some(_)) => toolspan::Observation::default(),
         _ => toolspan::Observation::structured_of(read(structured)?),
     };
     if let Some(blocks) = blocks {
-        let Value::Array(blocks) = read(blocks)? else {
-            return Err(pyo3::exceptions::PyTypeError::new_err(
-                "blocks must be a list",
-            ));
-        };
-        made.content = blocks.into_iter().map(Content::from_json).collect();
+        made.content = content(blocks)?;
     }
+    if let Some(blocks) = for_model {
+        let blocks = content(blocks)?;
+        let mut given = toolspan::Observation::default();
+        given.content = blocks;
+        made.for_model = Some(given.to_llm_content(usize::MAX));
+    }
+    made.visual = visual.map(Styled::plain);
     made.is_error = is_error;
     Ok(Observation::new(made, Limits::default().output_chars))
+}
+
+fn content(blocks: &Bound<'_, PyAny>) -> PyResult<Vec<Content>> {
+    match read(blocks)? {
+        Value::Array(blocks) => Ok(blocks.into_iter().map(Content::from_json).collect()),
+        _ => Err(PyTypeError::new_err("blocks must be a list")),
+    }
+}
+
+/// A part of a result as JSON.
+fn read(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let mut limits = Limits::default();
+    limits.arguments_bytes = LARGEST_RESULT;
+    let read = convert::to_json_within(value, "the result", &limits);
+    read.map_err(|refused| refused.raised(value.py()))
 }

@@ -4,11 +4,13 @@ mod context;
 mod executor;
 mod job;
 mod kept;
+mod names;
 
 pub(crate) use context::{CallContext, CallState, options_within};
 pub(crate) use executor::{Parts, native_tool};
 pub(crate) use job::{Job, made_observation};
 pub(crate) use kept::Kept;
+pub(crate) use names::{Names, tool_name};
 
 use pyo3::intern;
 use pyo3::prelude::*;

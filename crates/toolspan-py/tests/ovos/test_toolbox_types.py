@@ -31,6 +31,7 @@ PROGRAM = """
 from typing_extensions import assert_type
 
 from toolspan.ovos import AdapterToolOutput, MCPToolBox, ToolspanToolBox
+from toolspan.tools import Action, Observation, ToolDefinition, ToolExecutor, resolve_tool
 
 box = MCPToolBox(config={"command": "uvx", "args": ["mcp-server-time"]}, toolbox_id="time")
 output = box.call_tool("get_current_time", {"timezone": "UTC"})
@@ -41,6 +42,26 @@ assert_type(ToolspanToolBox().toolbox_id, str)
 tool = box.get_tool("get_current_time")
 if tool is not None:
     assert_type(tool.name, str)
+
+
+class Greet(Action):
+    name: str
+
+
+class Greeter(ToolExecutor[Greet, Observation]):
+    def __call__(self, action: Greet, conversation: object = None) -> Observation:
+        return Observation.from_text(action.name)
+
+
+class GreetTool(ToolDefinition[Greet, Observation]):
+    @classmethod
+    def create(cls, conv_state: object = None, greeting: str = "") -> list["GreetTool"]:
+        made = cls(description=greeting, action_type=Greet, executor=Greeter())
+        return [made]
+
+
+assert_type(GreetTool.create()[0].name, str)
+assert_type(resolve_tool("greet")[0].description, str)
 """
 
 
@@ -57,7 +78,7 @@ def test_the_toolboxes_and_a_program_that_uses_them_are_typed(census: Census) ->
             *(str(CHECKER), "-m", "mypy", "--config-file", str(config)),
             *("--cache-dir", str(census.folder / "cache")),
             *("--python-executable", sys.executable),
-            *("-p", "toolspan.ovos", "-m", "program"),
+            *("-p", "toolspan.ovos", "-p", "toolspan.tools", "-m", "program"),
         ],
         cwd=census.folder,
         env=os.environ | path,
@@ -66,5 +87,6 @@ def test_the_toolboxes_and_a_program_that_uses_them_are_typed(census: Census) ->
         timeout=LIMIT,
     )
     assert said.returncode == 0, said.stdout + said.stderr
-    files = 1 + len(list((package / "ovos").glob("*.py")))
+    packages = [package / "ovos", package / "tools"]
+    files = 1 + sum(len(list(each.glob("*.py"))) for each in packages)
     assert f"no issues found in {files} source files" in said.stdout

@@ -8,6 +8,7 @@ from typing import Any
 
 import toolspan
 from toolspan import CallContext, Content, Host, LogMessage, Observation, Progress, Tool
+from toolspan.tools import ToolSpec
 from typing_extensions import assert_never, assert_type
 
 
@@ -72,6 +73,9 @@ def of_host(host: Host) -> None:
 
     assert_type(add(1), int)
     assert_type(host.remove_tool("add"), bool)
+    assert_type(host.add_tool(ToolSpec("counter", {"start": 5}), conv_state=None), list[str])
+    assert_type(host.add_tool({"name": "counter"}), list[str])
+    assert_type(host.call("add", a=1).visualize(ansi=True), str)
     assert_type(host.to_openai(), list[dict[str, Any]])
 
 

@@ -543,9 +543,11 @@ def own_tool_left_to_asyncio():
             begun.set()
             await asyncio.Event().wait()
 
-        call = host.acall("hang")
+        async def wait_for():
+            await host.acall("hang")
+
+        KEPT.append(asyncio.ensure_future(wait_for()))
         await asyncio.wait_for(begun.wait(), LIMIT)
-        KEPT.append(call)
         ready()
 
     asyncio.run(main())

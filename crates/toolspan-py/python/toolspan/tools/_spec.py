@@ -1,0 +1,33 @@
+"""How is a tool asked for?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool that is asked for by a registered name, an alias of one, or the name of its class.
+
+    Raises ``ValueError`` for a blank name.
+    """
+
+    name: str
+    #: What it is made with; ``None`` is the same as nothing.
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("the name of the tool is blank")
+        object.__setattr__(self, "params", dict(self.params or {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The spec as a config writes it."""
+        return {"name": self.name, "params": dict(self.params)}
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> ToolSpec:
+        """A spec from its form in a config. Further members are ignored."""
+        return cls(written["name"], written.get("params") or {})
