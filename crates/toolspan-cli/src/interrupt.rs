@@ -69,6 +69,11 @@ impl Interrupt {
         }
     }
 
+    /// Ends the program as Ctrl-C does, for a Ctrl-C that is typed as an answer.
+    pub(crate) fn stop(&self) {
+        self.note(Code::INTERRUPTED);
+    }
+
     fn note(&self, code: Code) {
         self.code.store(code.number(), Ordering::Release);
         self.token.cancel();

@@ -4,6 +4,7 @@
 //! door to stdout and stderr, [`exit`] the table of exit codes, [`session`] the host that most
 //! commands need.
 
+mod approval;
 mod args;
 mod command;
 mod concern;

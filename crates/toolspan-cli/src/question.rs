@@ -58,17 +58,22 @@ impl<'a> Questions<'a> {
 
     /// Whether a person says yes; `None` when there is nobody to ask, or the answer was Ctrl-C.
     pub(crate) fn is_yes(&self, question: &str) -> Option<bool> {
-        if !self.is_answered() {
-            return None;
-        }
-        let label = self.output.paint_error(Style::Strong, question);
-        let show = || self.output.error_line(&format!("{label} [y/N]"));
-        let line = self.line(false, show)?;
+        let line = self.line_of(&format!("{question} [y/N]"))?;
         let answer = line.trim();
         Some(answer.eq_ignore_ascii_case("y") || answer.eq_ignore_ascii_case("yes"))
     }
 
-    fn is_answered(&self) -> bool {
+    /// What a person answers to a question; `None` for Ctrl-C, or when there is nobody to ask.
+    pub(crate) fn line_of(&self, question: &str) -> Option<String> {
+        if !self.is_answered() {
+            return None;
+        }
+        let label = self.output.paint_error(Style::Strong, question);
+        self.line(false, || self.output.error_line(&label))
+    }
+
+    /// Whether there is somebody to ask.
+    pub(crate) fn is_answered(&self) -> bool {
         !self.stopped.get() && io::stdin().is_terminal() && self.output.is_seen()
     }
 

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use toolspan::config::{ConfigFile, Environment, Found, Resolved};
 use toolspan::guard::{Timeouts, sanitise};
+use toolspan::policy::Approver;
 use toolspan::services::Event;
 use toolspan::toolbox::ToolBoxState;
 use toolspan::{CallOptions, Error, ErrorKind, Host, Phase, Result, Services, ToolboxStatus};
 
+use crate::approval::AtTerminal;
 use crate::args::Global;
 use crate::concern::{self, Concern};
 use crate::exit::Code;
@@ -130,6 +132,19 @@ impl Session {
         concern: Concern<'_>,
         work: impl AsyncFnOnce(&Host) -> Result<T>,
     ) -> Result<T> {
+        let asked = AtTerminal::new(&self.output, &self.interrupt);
+        let approver = asked.map(|it| -> Arc<dyn Approver> { Arc::new(it) });
+        self.with_host_approved(concern, approver, work).await
+    }
+
+    /// The same with whoever approves calls that the policy wants confirmed; else it is the person at
+    /// the terminal.
+    pub(crate) async fn with_host_approved<T>(
+        &self,
+        concern: Concern<'_>,
+        approver: Option<Arc<dyn Approver>>,
+        work: impl AsyncFnOnce(&Host) -> Result<T>,
+    ) -> Result<T> {
         let environment = Environment::capture();
         let mut config = self.read(&environment, Purpose::Start, concern)?;
         if let Some(timeout) = self.global.timeout {
@@ -158,6 +173,10 @@ impl Session {
             .environment(environment)
             .services(listener)
             .config(config);
+        let builder = match approver {
+            Some(approver) => builder.approver(approver),
+            None => builder,
+        };
         let host = builder.start()?;
         let ended = work(&host).await;
         host.close().await;

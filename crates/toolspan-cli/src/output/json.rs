@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolspan::call::Repair;
 use toolspan::{Error, Observation, RegisteredTool};
 
 /// A tool: the element of `tools --json`.
@@ -26,7 +27,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) not_saved: Option<&'a Error>,
 }
 
-/// An answered call: the line of `call --json`. `saved` is there only with `--save`, or `error` when
+/// An answered call: the line of `call --json`. `repairs` is there only where arguments were repaired,
+/// `saved` is there only with `--save`, or `error` when
 /// that failed.
 pub(crate) fn answer(answer: &Answer<'_>) -> Value {
     let observation = answer.observation;
@@ -47,6 +49,10 @@ pub(crate) fn answer(answer: &Answer<'_>) -> Value {
         "truncated": truncated,
     });
     if let Some(members) = line.as_object_mut() {
+        if !observation.repairs.is_empty() {
+            let repairs = observation.repairs.iter().map(Repair::to_json).collect();
+            members.insert("repairs".into(), repairs);
+        }
         if let Some(saved) = answer.saved {
             members.insert("saved".into(), saved.iter().flatten().cloned().collect());
         }

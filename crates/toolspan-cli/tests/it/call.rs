@@ -39,6 +39,22 @@ fn json_has_the_members_of_the_contract() {
 }
 
 #[test]
+fn what_was_repaired_is_in_the_line_and_said_on_request() {
+    let cli = Cli::with_demo();
+    let odd = ["call", "add", "--args", "{\"a\": \"19.5\", \"b\": 22.5}"];
+    let line = cli.run(&[&odd[..], &["--json"]].concat()).json();
+    assert_eq!(line["structured"], json!({"sum": 42.0}));
+    assert_eq!(line["repairs"][0]["pointer"], "/a", "{line}");
+    let told = cli.run(&[&odd[..], &["-v"]].concat());
+    assert!(
+        told.stderr.contains("repaired at \"/a\""),
+        "{}",
+        told.stderr
+    );
+    assert_eq!(cli.run(&odd).stderr, "");
+}
+
+#[test]
 fn arguments_come_from_text_from_a_file_or_from_standard_input() {
     let cli = Cli::with_demo();
     cli.write("arguments.json", "{\"text\": \"from a file\"}");

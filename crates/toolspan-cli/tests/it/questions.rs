@@ -88,7 +88,8 @@ fn question(terminal: &mut File) -> Vec<u8> {
             .rsplit(|byte| *byte == b'\n')
             .nth(1)
             .unwrap_or_default();
-        if shown.ends_with(b"\n") && line.starts_with(b"input: ") {
+        if shown.ends_with(b"\n") && (line.starts_with(b"input: ") || line.starts_with(b"run it?"))
+        {
             return shown;
         }
     }
@@ -226,4 +227,79 @@ fn without_a_terminal_the_entry_says_how_the_value_is_given() {
     command.env("TOOLSPAN_INPUT_API_TOKEN", "given");
     let ran = cli.ran(command.output().expect("the program starts"));
     assert_eq!((ran.code, &*ran.stdout), (Some(0), "hi\n"), "{ran}");
+}
+
+/// A project whose calls are confirmed, and a batch of calls.
+fn confirmed() -> Cli {
+    let cli = Cli::bare();
+    let config = json!({
+        "mcpServers": {"demo": {"command": BINARY, "args": ["demo-server"]}},
+        "policy": {"confirm": "always", "deny": ["demo__add"]},
+    });
+    cli.write("toolspan.json", &config.to_string());
+    let line = |text: &str| format!("{{\"tool\": \"echo\", \"args\": {{\"text\": \"{text}\"}}}}\n");
+    cli.write(
+        "calls.ndjson",
+        &[line("one"), line("two"), line("three")].concat(),
+    );
+    cli
+}
+
+#[test]
+fn a_call_of_a_batch_is_asked_about_and_what_is_shown_is_what_is_sent() {
+    let arguments = ["-c", "toolspan.json", "call", "--batch", "calls.ndjson"];
+    let talk = on_a_terminal(&confirmed(), &arguments, &[b"y\n", b"no\n", b"yes\n"]);
+    assert_eq!(
+        (talk.code, talk.is_restored),
+        (Some(8), true),
+        "{}",
+        talk.seen
+    );
+    let texts: Vec<bool> = ["one", "two", "three"]
+        .iter()
+        .map(|text| talk.stdout.contains(&format!("\"text\":\"{text}\"")))
+        .collect();
+    assert_eq!(texts, [true, false, true], "{}", talk.stdout);
+    assert!(talk.stdout.contains("policy_denied"), "{}", talk.stdout);
+    assert!(
+        talk.seen.contains("arguments: {\"text\":\"two\"}"),
+        "{}",
+        talk.seen
+    );
+    assert!(talk.seen.contains("demo-server"), "{}", talk.seen);
+}
+
+#[test]
+fn ctrl_c_as_the_answer_ends_the_batch() {
+    let arguments = ["-c", "toolspan.json", "call", "--batch", "calls.ndjson"];
+    let talk = on_a_terminal(&confirmed(), &arguments, &[b"\x03"]);
+    assert_eq!(
+        (talk.code, talk.is_restored),
+        (Some(130), true),
+        "{}",
+        talk.seen
+    );
+    assert!(!talk.stdout.contains("three"), "{}", talk.stdout);
+}
+
+#[test]
+fn without_a_terminal_a_batch_is_refused_and_a_typed_call_is_approved_unless_it_is_denied() {
+    let cli = confirmed();
+    let batch = cli.run(&["-c", "toolspan.json", "call", "--batch", "calls.ndjson"]);
+    assert_eq!(batch.code, Some(8), "{}", batch.stderr);
+    assert!(
+        batch.stdout.contains("approval_required"),
+        "{}",
+        batch.stdout
+    );
+    let typed = cli.run(&["-c", "toolspan.json", "call", "echo", "text=a"]);
+    assert_eq!(
+        (typed.code, typed.stdout.as_str()),
+        (Some(0), "a\n"),
+        "{}",
+        typed.stderr
+    );
+    let denied = cli.run(&["-c", "toolspan.json", "call", "add", "a=1", "b=2"]);
+    assert_eq!(denied.code, Some(8), "{}", denied.stderr);
+    assert!(denied.stderr.contains("policy.deny"), "{}", denied.stderr);
 }

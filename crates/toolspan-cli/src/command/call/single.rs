@@ -1,5 +1,6 @@
 //! How is one call made and its answer printed?
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -8,6 +9,7 @@ use toolspan::{Error, ErrorKind, Host, Observation, RegisteredTool, Result};
 
 use super::save::Folder;
 use super::{arguments, input};
+use crate::approval::Typed;
 use crate::args::Call;
 use crate::concern::Concern;
 use crate::exit::Code;
@@ -27,7 +29,7 @@ pub(super) async fn run(
     arguments::check(&call.arguments)?;
     let whole = call.args.as_deref().map(input::json).transpose()?;
     session
-        .with_host_for(Concern::Tool(tool), async |host| {
+        .with_host_approved(Concern::Tool(tool), Some(Arc::new(Typed)), async |host| {
             let tool = find(session, host, tool).await?;
             let arguments = arguments::build(whole, &call.arguments, &tool.definition.input)?;
             match once(session, host, &tool, arguments).await {
@@ -64,6 +66,12 @@ pub(super) async fn once(
     let started = Instant::now();
     let call = host.call_with(&tool.name, arguments, options);
     let observation = activity.during(call).await?;
+    for repair in &observation.repairs {
+        let place = sanitise::one_line(&repair.pointer, 200);
+        let note = sanitise::one_line(&repair.note, 300);
+        let text = format!("the arguments were repaired at \"{place}\": {note}");
+        session.output.detail(1, &text);
+    }
     Ok(Answered {
         observation,
         took: started.elapsed(),
