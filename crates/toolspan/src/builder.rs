@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::registry::{ToolRegistry, ToolSpec};
 use toolspan_core::services::NoServices;
-use toolspan_core::tool::{NativeToolBox, native};
+use toolspan_core::tool::{ConversationState, NativeToolBox, native};
 use toolspan_core::{
     BrokenTool, Error, ErrorKind, Phase, Result, Services, Tool, ToolBox, ToolboxTool, name,
 };
@@ -29,6 +30,8 @@ pub struct HostBuilder {
     configs: Vec<Part>,
     tools: Vec<Result<ToolboxTool>>,
     factories: Vec<(String, Factory)>,
+    registry: ToolRegistry,
+    conversation: ConversationState,
     toolboxes: Vec<(Arc<str>, Arc<dyn ToolBox>)>,
     services: Option<Arc<dyn Services>>,
     environment: Option<Environment>,
@@ -77,6 +80,27 @@ impl HostBuilder {
     /// Adds a native tool. It belongs to the toolbox `native` and keeps its plain name.
     pub fn tool<T: Tool>(mut self, tool: T) -> Self {
         self.tools.push(native(tool));
+        self
+    }
+
+    /// Adds a native tool that is made already, such as one that a client executes
+    /// ([`ClientTools::declare`](crate::tool::ClientTools::declare)).
+    pub fn made_tool(mut self, tool: ToolboxTool) -> Self {
+        self.tools.push(Ok(tool));
+        self
+    }
+
+    /// Sets the tools that the config's `tools` may ask for: by a registered name, an alias or the name
+    /// of a class, each with its `params`; one entry may become several tools. A
+    /// [`tool_factory`](Self::tool_factory) of the same name wins.
+    pub fn registry(mut self, registry: ToolRegistry) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// Sets the conversation that the registry's tools are made for. Default: none.
+    pub fn conversation(mut self, conversation: ConversationState) -> Self {
+        self.conversation = conversation;
         self
     }
 
@@ -150,6 +174,8 @@ impl HostBuilder {
         let natives = Natives {
             tools: self.tools,
             factories: self.factories,
+            registry: self.registry,
+            conversation: self.conversation,
         };
         if let Some(native) = natives.into_toolbox(&config)? {
             let natives = Arc::new(NativeTools::new(native));
@@ -322,6 +348,8 @@ impl Making {
 struct Natives {
     tools: Vec<Result<ToolboxTool>>,
     factories: Vec<(String, Factory)>,
+    registry: ToolRegistry,
+    conversation: ConversationState,
 }
 
 impl Natives {
@@ -329,23 +357,33 @@ impl Natives {
     ///
     /// `schema_rejected` when a tool that was given has an unusable schema: a fault of the
     /// program. What the config asks for in vain is a broken tool instead.
-    fn into_toolbox(self, config: &Resolved) -> Result<Option<NativeToolBox>> {
-        let mut tools = self.tools.into_iter().collect::<Result<Vec<_>>>()?;
+    fn into_toolbox(mut self, config: &Resolved) -> Result<Option<NativeToolBox>> {
+        let given = std::mem::take(&mut self.tools);
+        let mut tools = given.into_iter().collect::<Result<Vec<_>>>()?;
         let mut broken = Vec::new();
+        let factory = |spec: &ToolSpec| self.factories.iter().find(|(name, _)| *name == spec.name);
+        let registered: Vec<ToolSpec> = config
+            .tools
+            .iter()
+            .filter(|spec| factory(spec).is_none() && self.registry.find(&spec.name).is_some())
+            .cloned()
+            .collect();
+        let resolved = self.registry.resolve_all(&registered, &self.conversation);
+        let mut resolved = resolved.into_iter();
         for spec in &config.tools {
-            let known = self.factories.iter().find(|(name, _)| *name == spec.name);
-            match known.map(|(_, make)| make(&spec.params)) {
-                Some(Ok(tool)) => tools.push(tool),
-                Some(Err(error)) => broken.push(BrokenTool::new(&spec.name, error.to_string())),
-                None => {
-                    let known = self.factories.iter().map(|(name, _)| name.as_str());
-                    let near = name::nearest(&spec.name, known, 3);
-                    let reason = match near.is_empty() {
-                        true => "this program has no native tool of this name".to_owned(),
-                        false => format!("there is no such tool; near: {}", near.join(", ")),
-                    };
-                    broken.push(BrokenTool::new(&spec.name, reason));
+            let made = match factory(spec) {
+                Some((_, make)) => make(&spec.params).map(|tool| vec![tool]),
+                None if self.registry.find(&spec.name).is_some() => {
+                    resolved.next().unwrap_or_else(|| Ok(Vec::new()))
                 }
+                None => {
+                    broken.push(BrokenTool::new(&spec.name, self.unknown(&spec.name)));
+                    continue;
+                }
+            };
+            match made {
+                Ok(made) => tools.extend(made),
+                Err(error) => broken.push(BrokenTool::new(&spec.name, error.to_string())),
             }
         }
         let unreadable = config
@@ -357,5 +395,15 @@ impl Natives {
             return Ok(None);
         }
         Ok(Some(NativeToolBox::new(tools).with_broken(broken)))
+    }
+    /// Why there is no tool of a name that the config asks for.
+    fn unknown(&self, wanted: &str) -> String {
+        let made = self.factories.iter().map(|(name, _)| name.as_str());
+        let known: Vec<&str> = made.chain(self.registry.list_registered()).collect();
+        let near = name::nearest(wanted, known, 3);
+        match near.is_empty() {
+            true => "this program has no native tool of this name".to_owned(),
+            false => format!("there is no such tool; near: {}", near.join(", ")),
+        }
     }
 }

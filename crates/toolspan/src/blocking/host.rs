@@ -122,6 +122,25 @@ impl Host {
         self.home.block_on(self.host.run(model_call))
     }
 
+    /// Runs a model's tool call with options. See [`Host::run_with`](crate::Host::run_with).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn run_with(&self, model_call: &Value, options: CallOptions) -> Result<Observation> {
+        self.home.block_on(self.host.run_with(model_call, options))
+    }
+
+    /// Runs all tool calls of one answer of a model, several at a time. See
+    /// [`Host::run_batch`](crate::Host::run_batch).
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::run`].
+    pub fn run_batch(&self, model_calls: &[Value]) -> Result<Vec<Observation>> {
+        self.home.block_on(self.host.run_batch(model_calls))
+    }
+
     /// The tool that a name means. See [`Host::find`](crate::Host::find).
     ///
     /// # Errors

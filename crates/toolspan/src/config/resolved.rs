@@ -1,11 +1,11 @@
 //! What does a whole config mean, once defaults, variables and limits are worked out?
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use toolspan_core::Result;
 use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::registry::ToolSpec;
 
 use super::bounds::{Bounds, BoundsScope};
 use super::dialect;
@@ -53,37 +53,6 @@ pub struct Resolved {
     pub notes: Vec<Problem>,
     /// The file it came from, as the caller named it.
     pub source: Option<PathBuf>,
-}
-
-/// A native tool that the config asks for. `Debug` shows the names of its parameters alone.
-#[derive(Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ToolSpec {
-    /// The name it is registered under. Never empty.
-    pub name: String,
-    /// What it is made with; empty when the config gives nothing.
-    pub params: Map<String, Value>,
-}
-
-impl ToolSpec {
-    /// A tool by this name, made with these parameters.
-    pub fn new(name: impl Into<String>, params: Map<String, Value>) -> Self {
-        Self {
-            name: name.into(),
-            params,
-        }
-    }
-}
-
-impl fmt::Debug for ToolSpec {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.params.keys().map(String::as_str).collect();
-        formatter
-            .debug_struct("ToolSpec")
-            .field("name", &self.name)
-            .field("params", &names)
-            .finish()
-    }
 }
 
 impl Resolved {

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 use toolspan_core::guard::secret::names_a_secret;
 use toolspan_core::guard::{Limits, Timeouts};
+use toolspan_core::registry::ToolSpec;
 use toolspan_io::process::InheritEnv;
 
 use super::bounds::{LIMITS, TIMEOUTS};
 use super::policy::trust_word;
 use super::problem::Problem;
 use super::remote::{ProxyChoice, RemoteConfig, RemoteKind};
-use super::resolved::{Resolved, ToolSpec};
+use super::resolved::Resolved;
 use super::secrets::{HIDDEN, Hider, hide_members};
 use super::stdio::StdioServer;
 use super::toolbox::{ToolboxConfig, Transport};

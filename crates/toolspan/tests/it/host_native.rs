@@ -1,7 +1,8 @@
 //! Can native tools come and go while a host runs?
 
-use serde_json::{Value, json};
-use toolspan::tool::{native, tool_fn};
+use serde_json::{Map, Value, json};
+use toolspan::registry::{Registration, ToolRegistry};
+use toolspan::tool::{ClientToolSpec, ClientTools, ConversationState, native, tool_fn};
 use toolspan::{ErrorKind, Host, ToolFailure, ToolboxTool};
 
 fn saying(name: &str, says: &'static str) -> ToolboxTool {
@@ -64,4 +65,71 @@ async fn a_closed_host_takes_no_tool() {
     host.close().await;
     let refused = host.add_tool(saying("second", "2")).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Closed);
+}
+
+#[tokio::test]
+async fn an_entry_of_the_config_finds_its_tools_by_name_alias_or_class_and_may_be_several() {
+    let mut registry = ToolRegistry::new();
+    let pair = |_: Map<String, Value>, _: &ConversationState| {
+        Ok::<_, ToolFailure>(vec![saying("left", "l"), saying("right", "r")])
+    };
+    registry
+        .register(Registration::factory("pair", pair))
+        .unwrap();
+    registry
+        .register(Registration::instance(saying("terminal", "t")))
+        .unwrap();
+    let config = json!({"tools": [
+        {"name": "pair"},
+        {"name": "BashTool"},
+        {"name": "terminl"},
+        {"name": "terminal", "params": {"a": 1}},
+    ]});
+    let host = Host::builder()
+        .registry(registry)
+        .config_value(config)
+        .connect()
+        .await
+        .unwrap();
+    assert_eq!(names(&host), ["left", "right", "terminal"]);
+    assert_eq!(
+        host.call("execute_bash", json!({})).await.unwrap().text(),
+        "t"
+    );
+    let broken = host.status().swap_remove(0).broken;
+    let reasons: Vec<&str> = broken.iter().map(|tool| tool.reason.as_str()).collect();
+    assert!(reasons[0].contains("near: terminal"), "{reasons:?}");
+    assert!(reasons[1].contains("takes no params"), "{reasons:?}");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_client_executes_its_own_tool_and_the_model_gets_its_answer() {
+    let (tools, calls) = ClientTools::new();
+    let spec = ClientToolSpec::new("ask_user", "Asks", json!({"type": "object"}));
+    let host = Host::builder()
+        .made_tool(tools.declare(spec).unwrap())
+        .start()
+        .unwrap();
+    let model = json!({"name": "ask_user", "arguments": {"question": "why?"}});
+    let (seen, ()) = tokio::join!(host.run(&model), async {
+        let call = calls.next().await.unwrap();
+        assert_eq!(call.arguments()["question"], "why?");
+        assert!(call.answer(toolspan::Observation::text_of("because")));
+    });
+    assert_eq!(seen.text(), "because");
+    host.close().await;
+}
+
+#[test]
+fn a_synchronous_caller_runs_batches_too() {
+    let builder = Host::builder().made_tool(saying("first", "1"));
+    let host = toolspan::blocking::Host::start_builder(builder).unwrap();
+    let calls = [
+        json!({"name": "first", "arguments": {}}),
+        json!({"name": "other"}),
+    ];
+    let ended = host.run_batch(&calls).unwrap();
+    assert_eq!(ended[0].text(), "1");
+    assert!(ended[1].is_error);
 }
