@@ -20,6 +20,7 @@ pub mod observation;
 pub mod policy;
 pub mod registry;
 pub mod schema;
+pub mod search;
 pub mod services;
 pub mod tool;
 pub mod toolbox;

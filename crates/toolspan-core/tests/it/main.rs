@@ -20,6 +20,7 @@ mod schema_random;
 mod schema_reading;
 mod schema_static;
 mod schema_tools;
+mod search;
 mod shaping;
 mod support;
 mod tool_registry;
