@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyMapping, PyString, PyWeakrefReference};
 use serde_json::Value;
 use toolspan::blocking::Home;
 use toolspan::config::{Environment, Resolved};
@@ -23,6 +23,7 @@ use crate::awaitable::{Door, Work};
 use crate::exit::{self, Frame};
 use crate::host::Host;
 use crate::listener::{Callback, Listener, Log};
+use crate::native::{Counts, Kept, key, with_rules};
 use crate::opened::{Opened, Opening};
 use crate::{convert, error, running_loop, wait};
 
@@ -36,13 +37,14 @@ const LONGEST_FAILURE: usize = 4_000;
 /// its warnings alone. Without settle nothing is started or waited for: the first refresh() does
 /// it, and a close() from elsewhere ends it.
 #[pyfunction]
-#[pyo3(signature = (config, on_log, quiet=false, settle=true))]
+#[pyo3(signature = (config, on_log, quiet=false, settle=true, rules=None))]
 pub(crate) fn connect(
     py: Python<'_>,
     config: &Bound<'_, PyAny>,
     on_log: Option<Bound<'_, PyAny>>,
     quiet: bool,
     settle: bool,
+    rules: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Host> {
     exit::refuse_ending(py)?;
     let home = home(py)?;
@@ -51,7 +53,9 @@ pub(crate) fn connect(
         running_loop::warn(py, "aconnect")?;
     }
     let on_log = on_log.map(callback).transpose()?;
-    let opened = open(py, &home, config, on_log.as_ref())?;
+    let rules = Rules::keep(py, rules.as_ref())?;
+    let kept = rules.kept.clone_ref(py);
+    let opened = open(py, &home, config, (on_log.as_ref(), rules))?;
     if settle {
         wait::wait_for(py, &home, None, async {
             let settled = opened.host.settled().await;
@@ -63,17 +67,19 @@ pub(crate) fn connect(
     }
     given(
         py,
-        Host::new(py, opened, quiet, on_log.map(Bound::unbind))?,
+        Host::new(opened, quiet, (on_log.map(Bound::unbind), kept)),
         quiet,
     )
 }
 
 /// connect for asynchronous code; the future gives the host.
 #[pyfunction]
+#[pyo3(signature = (config, on_log, rules=None))]
 pub(crate) fn aconnect<'py>(
     py: Python<'py>,
     config: &Bound<'py, PyAny>,
     on_log: Option<Bound<'py, PyAny>>,
+    rules: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let home = home(py)?;
     let door = Door::open(py, &home, "connect")?;
@@ -82,10 +88,12 @@ pub(crate) fn aconnect<'py>(
     }
     let opened = || {
         let on_log = on_log.map(callback).transpose()?;
-        let opened = open(py, &home, config, on_log.as_ref())?;
-        Ok((opened, on_log.map(Bound::unbind)))
+        let rules = Rules::keep(py, rules.as_ref())?;
+        let kept = rules.kept.clone_ref(py);
+        let opened = open(py, &home, config, (on_log.as_ref(), rules))?;
+        Ok((opened, (on_log.map(Bound::unbind), kept)))
     };
-    let (opened, on_log) = match opened() {
+    let (opened, held) = match opened() {
         Ok(opened) => opened,
         Err(raised) => return door.ready(Err(raised)),
     };
@@ -99,7 +107,7 @@ pub(crate) fn aconnect<'py>(
             settled.map(|()| opened)
         },
         convert: |py: Python<'_>, opened| {
-            let host = given(py, Host::new(py, opened, false, on_log)?, false)?;
+            let host = given(py, Host::new(opened, false, held), false)?;
             Ok(Bound::new(py, host)?.into_any().unbind())
         },
     };
@@ -121,7 +129,7 @@ fn open(
     py: Python<'_>,
     home: &Home,
     config: &Bound<'_, PyAny>,
-    on_log: Option<&Bound<'_, Callback>>,
+    (on_log, rules): (Option<&Bound<'_, Callback>>, Rules),
 ) -> PyResult<Opened> {
     let frame = Frame::enter(py)?;
     let config = Config::of(config)?;
@@ -134,10 +142,15 @@ fn open(
         log: log.clone(),
     };
     let started = frame.detach(py, || {
-        let resolved = config.resolve(&environment)?;
+        let mut resolved = config.resolve(&environment)?;
+        if let Some(policy) = rules.policy {
+            let policy = serde_json::json!({"policy": policy});
+            resolved.policy = Resolved::from_value(&policy, &environment)?.policy;
+        }
         let problems = resolved.warnings.iter().chain(resolved.problems());
         let warnings = problems.map(ToString::to_string).collect();
-        let host = toolspan::Host::builder()
+        let builder = with_rules(toolspan::Host::builder(), &rules.weak, rules.counts);
+        let host = builder
             .environment(environment)
             .services(Arc::new(listener))
             .config(resolved)
@@ -151,6 +164,57 @@ fn open(
         Ok(Opened::new(host, opening))
     });
     started.map_err(|failure: Error| error::raised(py, failure))
+}
+
+/// What a program wants to happen to every call.
+struct Rules {
+    kept: Py<Kept>,
+    weak: Arc<Py<PyWeakrefReference>>,
+    counts: Counts,
+    /// In place of the policy of the config.
+    policy: Option<Value>,
+}
+
+impl Rules {
+    /// Keeps the functions of a dict: lists by their kinds, and the policy of a config.
+    fn keep(py: Python<'_>, rules: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let kept = Bound::new(py, Kept::default())?;
+        let keep = |kind: &str| {
+            let Some(functions) = rules
+                .map(|rules| rules.get_item(kind))
+                .transpose()?
+                .flatten()
+            else {
+                return Ok(0);
+            };
+            let functions: Vec<Py<PyAny>> = functions.extract()?;
+            let count = functions.len();
+            for (number, function) in functions.into_iter().enumerate() {
+                kept.get().keep(key(kind, number), function);
+            }
+            PyResult::Ok(count)
+        };
+        let counts = Counts {
+            interceptors: keep("interceptor")?,
+            policies: keep("policy")?,
+            analyzers: keep("analyzer")?,
+            approvers: keep("approver")?,
+        };
+        let written = rules
+            .map(|rules| rules.get_item("config"))
+            .transpose()?
+            .flatten();
+        let policy = written.map(|written| {
+            let read = convert::to_json(&written, "the policy");
+            read.map_err(|refused| refused.raised(py))
+        });
+        Ok(Self {
+            weak: Arc::new(PyWeakrefReference::new(&kept)?.unbind()),
+            kept: kept.unbind(),
+            counts,
+            policy: policy.transpose()?,
+        })
+    }
 }
 
 /// Gives a program the host that was connected, and logs what was odd in its config and which

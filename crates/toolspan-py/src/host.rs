@@ -44,17 +44,16 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(
-        py: Python<'_>,
         opened: Opened,
         quiet: bool,
-        on_log: Option<Py<Callback>>,
-    ) -> PyResult<Self> {
-        Ok(Self {
-            kept: Py::new(py, Kept::default())?,
+        (on_log, kept): (Option<Py<Callback>>, Py<Kept>),
+    ) -> Self {
+        Self {
             opened: Arc::new(opened),
             options: Options::new(quiet),
             on_log,
-        })
+            kept,
+        }
     }
 
     pub(crate) fn opened(&self) -> &Opened {
@@ -272,6 +271,63 @@ impl Host {
         self.begin_call(&door, |host, options| async move {
             Ok(host.run_with(&model_call, options).await)
         })
+    }
+
+    /// Runs all tool calls of one answer of a model, several at a time, and gives an observation for
+    /// each, in the order of the calls. What comes after a call of the tool "finish" is not run. A
+    /// failure of one call leaves the others alone.
+    #[pyo3(signature = (model_calls, /))]
+    fn run_batch(
+        &self,
+        py: Python<'_>,
+        model_calls: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Observation>> {
+        let _frame = Frame::enter(py)?;
+        self.warn(py, "arun_batch")?;
+        let model_calls = self.json_of_all(&model_calls)?;
+        let (options, told) = self.options_here(py);
+        let host = &self.opened.host;
+        let run = async { Ok(host.run_batch_with(&model_calls, options).await) };
+        let observations = self.wait(py, told.as_ref(), run)?.into_iter();
+        let characters = self.limits().output_chars;
+        Ok(observations
+            .map(|it| Observation::new(it, characters))
+            .collect())
+    }
+
+    /// run_batch() for asynchronous code: the future gives the observations.
+    #[pyo3(signature = (model_calls, /))]
+    fn arun_batch<'py>(
+        &self,
+        py: Python<'py>,
+        model_calls: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let door = self.door(py, "run_batch")?;
+        if let Some(never) = door.left_behind()? {
+            return Ok(never);
+        }
+        let _frame = Frame::enter(py)?;
+        let model_calls = match self.json_of_all(&model_calls) {
+            Ok(model_calls) => model_calls,
+            Err(raised) => return door.ready(Err(raised)),
+        };
+        let host = self.opened.host.clone();
+        let mut options = self.options.of_call(py, Some(door.event_loop()));
+        let characters = self.limits().output_chars;
+        let work = Work {
+            told: self.options.told(py),
+            make: |sink: Option<Sink>| {
+                options.on_progress = sink;
+                async move { Ok(host.run_batch_with(&model_calls, options).await) }
+            },
+            convert: move |py: Python<'_>, observations: Vec<toolspan::Observation>| {
+                let observations = observations.into_iter();
+                let observations = observations.map(|it| Observation::new(it, characters));
+                let list = observations.collect::<Vec<_>>().into_pyobject(py)?;
+                Ok(list.into_any().unbind())
+            },
+        };
+        door.begin(&self.opened.home, work)
     }
 
     /// The tool that a name means, after starting what needs to be started to know it.
@@ -544,6 +600,10 @@ impl Host {
     ) -> Result<Value, convert::Refused> {
         let arguments = convert::arguments_within(args, arguments, self.limits());
         arguments.map_err(|refused| refused.map(|error: Error| error.in_tool(name)))
+    }
+
+    fn json_of_all(&self, values: &[Bound<'_, PyAny>]) -> PyResult<Vec<Value>> {
+        values.iter().map(|value| self.json(value)).collect()
     }
 
     fn json(&self, value: &Bound<'_, PyAny>) -> PyResult<Value> {

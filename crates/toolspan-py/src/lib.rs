@@ -42,7 +42,9 @@ mod module {
     #[pymodule_export]
     use crate::log_message::LogMessage;
     #[pymodule_export]
-    use crate::native::{CallContext, Job, Names, made_observation, tool_name};
+    use crate::native::{
+        CallContext, Job, Names, Passing, Question, Verdict, made_observation, tool_name,
+    };
     #[pymodule_export]
     use crate::observation::Observation;
     #[pymodule_export]

@@ -11,6 +11,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use toolspan::Content;
+use toolspan::guard::Limits;
 use toolspan::observation::budget;
 use toolspan::observation::{LlmContent, Text};
 
@@ -39,6 +40,11 @@ impl Observation {
 }
 
 impl Observation {
+    /// One that no host gives, within the default `limits.output_chars`.
+    pub(crate) fn within_default(observation: toolspan::Observation) -> Self {
+        Self::new(observation, Limits::default().output_chars)
+    }
+
     /// What it is made of.
     pub(crate) fn inner(&self) -> toolspan::Observation {
         (*self.inner).clone()
@@ -98,6 +104,25 @@ impl Observation {
     #[getter]
     fn schema_violation(&self) -> Option<&str> {
         self.inner.schema_violation.as_deref()
+    }
+
+    /// What was set right in the arguments that a model gave, before they were checked again: dicts
+    /// with pointer, kind and note.
+    #[getter]
+    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let repairs = self.inner.repairs.iter();
+        let repairs = repairs.map(|repair| to_python(py, &repair.to_json()));
+        PyList::new(py, repairs.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What was decided of the call: a dict with level, verdict, rule and risk; None where nothing was
+    /// decided.
+    #[getter]
+    fn decision<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let decision = self.inner.decision.as_ref();
+        decision
+            .map(|decision| to_python(py, &decision.to_json()))
+            .transpose()
     }
 
     /// What a model is given: texts and images, with at most max_chars characters of text.

@@ -6,24 +6,43 @@ from . import _toolspan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
     from os import PathLike
     from types import TracebackType
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from ._toolspan import Host, LogMessage
+    from ._toolspan import Host, InterceptedCall, LogMessage, Question
+
+    Said: TypeAlias = bool | str | None
+    Policy: TypeAlias = Callable[[InterceptedCall], Awaitable[Said] | Said]
+    Analyzer: TypeAlias = Callable[[InterceptedCall], Awaitable[str | None] | str | None]
+    Approver: TypeAlias = Callable[[Question], Awaitable[Said] | Said]
+    Interceptor: TypeAlias = Callable[[InterceptedCall], Any]
 
 
 def connect(
     config: str | PathLike[str] | Mapping[str, Any] | None = None,
     *,
     on_log: Callable[[LogMessage], object] | None = None,
+    policy: Mapping[str, Any] | Policy | None = None,
+    approver: Approver | None = None,
+    analyzers: Iterable[Analyzer] = (),
+    interceptors: Iterable[Interceptor] = (),
 ) -> Host:
     """Connects the toolboxes of a config and waits until each is ready or has failed.
 
     ``config`` is the path of a config file, the config itself as a dict, or ``None``: then the file
     is looked up as the command line does. ``on_log`` is called, on a thread of its own, with each
     log message of a server. The environment is read now, for the config and for the servers.
+
+    Four kinds of functions, plain or asynchronous, take part in the way of every call. ``policy``
+    is either the ``policy`` of a config, which takes its place, or a function that is given an
+    ``InterceptedCall`` and refuses it by ``False`` or by a text that says why. Each of
+    ``analyzers`` is given the same and names its risk: ``"low"``, ``"medium"``, ``"high"`` or
+    ``"unknown"``. ``approver`` is given a ``Question`` where the policy wants a call confirmed,
+    and says ``True``, ``"session"``, ``False``, or why not. ``interceptors``, the first one
+    outermost, are given an ``InterceptedCall``: they let it go on by ``call.run()``, with other
+    arguments by ``call.run({...})``, answer it by what they return, or raise ``PolicyDenied``.
 
     The host is a context manager. One that is left open is closed at the interpreter's exit.
 
@@ -33,19 +52,48 @@ def connect(
     failed is in ``host.status()``; that it failed, and what is odd in the config, is logged as
     warnings of the logger ``toolspan``.
     """
-    return _toolspan.connect(config, on_log)
+    rules = _rules_of(policy, approver, analyzers, interceptors)
+    return _toolspan.connect(config, on_log, rules=rules)
 
 
 def aconnect(
     config: str | PathLike[str] | Mapping[str, Any] | None = None,
     *,
     on_log: Callable[[LogMessage], object] | None = None,
+    policy: Mapping[str, Any] | Policy | None = None,
+    approver: Approver | None = None,
+    analyzers: Iterable[Analyzer] = (),
+    interceptors: Iterable[Interceptor] = (),
 ) -> Connecting:
     """``connect`` for asynchronous code: ``await`` it, or use it with ``async with``.
 
     Nothing is begun before that. Cancelling it ends the servers that were started.
     """
-    return Connecting(config, on_log)
+    return Connecting(config, on_log, _rules_of(policy, approver, analyzers, interceptors))
+
+
+def _rules_of(
+    policy: Mapping[str, Any] | Policy | None,
+    approver: Approver | None,
+    analyzers: Iterable[Analyzer],
+    interceptors: Iterable[Interceptor],
+) -> dict[str, Any] | None:
+    """What takes part in the way of every call, by its kind."""
+    functions: dict[str, list[Any]] = {
+        "interceptor": list(interceptors),
+        "analyzer": list(analyzers),
+        "policy": [policy] if callable(policy) else [],
+        "approver": [] if approver is None else [approver],
+    }
+    rules: dict[str, Any] = {}
+    if policy is not None and not callable(policy):
+        rules["config"] = policy
+    if any(functions.values()):
+        from ._rules import rule
+
+        for kind, given in functions.items():
+            rules[kind] = [rule(kind, function) for function in given]
+    return rules or None
 
 
 class Connecting:
@@ -55,13 +103,15 @@ class Connecting:
         self,
         config: str | PathLike[str] | Mapping[str, Any] | None,
         on_log: Callable[[LogMessage], object] | None,
+        rules: dict[str, Any] | None,
     ) -> None:
         self._config = config
         self._on_log = on_log
+        self._rules = rules
         self._host: Host | None = None
 
     def __await__(self) -> Generator[Any, None, Host]:
-        return _toolspan.aconnect(self._config, self._on_log).__await__()
+        return _toolspan.aconnect(self._config, self._on_log, self._rules).__await__()
 
     async def __aenter__(self) -> Host:
         self._host = await self

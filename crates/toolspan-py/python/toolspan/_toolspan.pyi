@@ -1,7 +1,7 @@
 """The compiled half of the package: what is written in Rust."""
 
 from asyncio import AbstractEventLoop, Future
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import (
@@ -26,15 +26,18 @@ __all__ = [
     "EmbeddedResource",
     "Host",
     "ImageContent",
+    "InterceptedCall",
     "LogMessage",
     "Observation",
     "OtherContent",
     "Progress",
+    "Question",
     "ResourceLink",
     "TextContent",
     "Tool",
     "_Job",
     "_Names",
+    "_Verdict",
     "__version__",
     "_last_words",
     "_observation",
@@ -198,6 +201,16 @@ class Observation:
     @property
     def schema_violation(self) -> str | None:
         """Why the structured result does not match the tool's output schema; None where it does."""
+    @property
+    def repairs(self) -> list[dict[str, Any]]:
+        """What was set right in the arguments that a model gave, before they were checked again:
+        dicts with pointer, kind and note.
+        """
+    @property
+    def decision(self) -> dict[str, Any] | None:
+        """What was decided of the call: a dict with level, verdict, rule and risk; None where
+        nothing was decided.
+        """
     def to_llm_content(self, max_chars: int | None = None) -> list[TextContent | ImageContent]:
         """What a model is given: texts and images, with at most max_chars characters of text.
 
@@ -338,6 +351,65 @@ class _Job:
         """Sets what is called, on another thread, when nobody waits for the call any more."""
 
 @final
+class InterceptedCall:
+    """A checked call on its way to its tool."""
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool that is called."""
+    @property
+    def toolbox(self) -> str:
+        """The toolbox of the tool, as the config writes its key."""
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments, which match the tool's schema."""
+    def run(self, arguments: Mapping[str, Any] | None = None, /) -> Observation:
+        """Lets the call go on, with other arguments where some are given, and gives what comes of
+        it. For interceptors, once.
+        """
+    def arun(self, arguments: Mapping[str, Any] | None = None, /) -> Future[Observation]:
+        """run() for asynchronous code: the future gives the observation."""
+
+@final
+class Question:
+    """What is asked about one call, before it may run."""
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool that is called."""
+    @property
+    def toolbox(self) -> str:
+        """The toolbox of the tool, as the config writes its key."""
+    @property
+    def arguments(self) -> str:
+        """The arguments as the JSON text that is sent."""
+    @property
+    def level(self) -> int:
+        """The level of the call, from 0 to 4."""
+    @property
+    def risk(self) -> str:
+        """The risk: "unknown", "low", "medium" or "high"."""
+    @property
+    def rule(self) -> str:
+        """The rule that led to the question."""
+    @property
+    def text(self) -> str:
+        """The whole question, for a person: several lines, safe for a terminal."""
+
+@final
+class _Verdict:
+    """Takes what a function says. Dropped without a word, it said nothing."""
+
+    def observed(self, observation: Observation) -> None:
+        """Answers the call in its tool's place."""
+    def words(self, word: str | None = None) -> None:
+        """Says a word, or nothing."""
+    def refused(self, why: str) -> None:
+        """Refuses the call."""
+    def failed(self, how: str) -> None:
+        """Says that the function failed."""
+
+@final
 class _Names:
     """The names of the tools that Python code registered, and their aliases."""
 
@@ -398,6 +470,13 @@ class Host:
         """
     def arun(self, model_call: Any, /) -> Future[Observation]:
         """run() for asynchronous code: the future gives the observation."""
+    def run_batch(self, model_calls: Sequence[Any], /) -> list[Observation]:
+        """Runs all tool calls of one answer of a model, several at a time, and gives an observation
+        for each, in the order of the calls. What comes after a call of the tool "finish" is not
+        run. A failure of one call leaves the others alone.
+        """
+    def arun_batch(self, model_calls: Sequence[Any], /) -> Future[list[Observation]]:
+        """run_batch() for asynchronous code: the future gives the observations."""
     def find(self, name: str, /) -> Tool:
         """The tool that a name means, after starting what needs to be started to know it."""
     def afind(self, name: str, /) -> Future[Tool]:
@@ -536,6 +615,7 @@ def connect(
     on_log: Callable[[LogMessage], object] | None,
     quiet: bool = False,
     settle: bool = True,
+    rules: dict[str, Any] | None = None,
 ) -> Host:
     """Connects a config and waits until each toolbox is ready or has failed.
 
@@ -548,5 +628,6 @@ def connect(
 def aconnect(
     config: str | PathLike[str] | Mapping[str, Any] | None,
     on_log: Callable[[LogMessage], object] | None,
+    rules: dict[str, Any] | None = None,
 ) -> Future[Host]:
     """connect for asynchronous code; the future gives the host."""

@@ -178,7 +178,7 @@ pub(crate) fn made_observation(
     }
     made.visual = visual.map(Styled::plain);
     made.is_error = is_error;
-    Ok(Observation::new(made, Limits::default().output_chars))
+    Ok(Observation::within_default(made))
 }
 
 fn content(blocks: &Bound<'_, PyAny>) -> PyResult<Vec<Content>> {

@@ -5,12 +5,16 @@ mod executor;
 mod job;
 mod kept;
 mod names;
+mod passing;
+mod rules;
 
 pub(crate) use context::{CallContext, CallState, options_within};
 pub(crate) use executor::{Parts, native_tool};
 pub(crate) use job::{Job, made_observation};
 pub(crate) use kept::Kept;
 pub(crate) use names::{Names, tool_name};
+pub(crate) use passing::{Passing, Question, Verdict};
+pub(crate) use rules::{Counts, key, with_rules};
 
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -34,11 +34,14 @@ def test_arguments_come_from_a_mapping_by_keyword_or_from_nowhere(host: toolspan
 
 
 @pytest.mark.parametrize("name", ["args", "arguments"])
-def test_a_dict_that_is_given_by_keyword_is_refused_with_how_to_give_it(
-    host: toolspan.Host, name: str
+def test_a_dict_that_is_given_by_keyword_is_set_right_or_refused_with_how_to_give_it(
+    host: toolspan.Host, plain: Callable[..., dict[str, Any]], name: str
 ) -> None:
-    with pytest.raises(toolspan.InvalidArguments, match="give the dict as the second argument"):
-        host.call("plain__echo", **{name: {"text": "a"}})
+    seen = host.call("plain__echo", **{name: {"text": "a"}})
+    assert seen.text == "a" and len(seen.repairs) == 1
+    with toolspan.connect({"mcpServers": {"plain": plain()}, "repair": False}) as other:
+        with pytest.raises(toolspan.InvalidArguments, match="give the dict as the second argument"):
+            other.call("plain__echo", **{name: {"text": "a"}})
 
 
 def test_a_tool_that_is_given_in_place_of_its_name_is_refused_with_what_to_give(

@@ -35,8 +35,8 @@ class Block:
 
     @property
     def needs_ovos(self) -> bool:
-        """Whether it is a program for an environment with OVOS in it."""
-        return "toolspan.ovos" in self.text
+        """Whether it is a program for an environment with OVOS in it, and so pydantic."""
+        return "toolspan.ovos" in self.text or "toolspan.tools" in self.text
 
 
 def pages() -> list[str]:

@@ -80,10 +80,11 @@ def test_each_persona_of_the_pages_is_called() -> None:
     assert len(CALLS) == len(personas())
 
 
-def test_the_program_of_the_page_prints_what_it_shows(
-    run_script: Callable[..., Ended], census: Census
+@pytest.mark.parametrize("number", range(2))
+def test_a_program_of_the_page_prints_what_it_shows(
+    number: int, run_script: Callable[..., Ended], census: Census
 ) -> None:
-    (program,) = programs(PACKAGE_PAGE, ovos=True)
+    program = programs(PACKAGE_PAGE, ovos=True)[number]
     ended = run_script(program.text, variables=put_published(census.folder))
     assert (ended.code, ended.stderr) == (0, "")
     assert ended.stdout == program.printed

@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import toolspan
-from toolspan import CallContext, Content, Host, LogMessage, Observation, Progress, Tool
+from toolspan import (
+    CallContext,
+    Content,
+    Host,
+    InterceptedCall,
+    LogMessage,
+    Observation,
+    Progress,
+    Question,
+    Tool,
+)
 from toolspan.tools import ToolSpec
 from typing_extensions import assert_never, assert_type
 
@@ -24,6 +34,29 @@ def on_progress(progress: Progress) -> None:
     assert_type(progress.message, str | None)
 
 
+def approve(question: Question) -> bool:
+    assert_type(question.level, int)
+    print(question.text, question.tool, question.toolbox, question.rule)
+    return question.risk != "high" and question.arguments != "{}"
+
+
+def refuse(call: InterceptedCall) -> str | None:
+    return "not this one" if call.tool == "drop" and call.toolbox == "shop" else None
+
+
+async def judge(call: InterceptedCall) -> str:
+    return "high" if "path" in call.arguments else "low"
+
+
+async def of_batches(host: Host) -> None:
+    assert_type(await host.arun_batch([{"name": "time__now"}]), list[Observation])
+
+
+async def watch(call: InterceptedCall) -> Observation:
+    assert_type(call.run({"a": 1}), Observation)
+    return await call.arun()
+
+
 def connected() -> Host:
     """Every form of a config."""
     config: dict[str, object] = {"mcpServers": {"time": {"command": "uvx"}}}
@@ -31,6 +64,8 @@ def connected() -> Host:
     toolspan.connect(None).close()
     toolspan.connect("toolspan.json", on_log=on_log).close()
     toolspan.connect(Path("toolspan.json"), on_log=print).close()
+    toolspan.connect(config, policy={"confirm": "risky"}, approver=approve).close()
+    toolspan.connect(config, policy=refuse, analyzers=[judge], interceptors=[watch]).close()
     with toolspan.connect(config) as host:
         assert_type(host, Host)
     return host
@@ -51,6 +86,7 @@ def of_host(host: Host) -> None:
     assert_type(host.call("time__now", {"timezone": "UTC"}), Observation)
     assert_type(host.call("time__now", {"a": 1}, timezone="UTC", name="x", self=1), Observation)
     assert_type(host.run({"name": "time__now", "arguments": {}}), Observation)
+    assert_type(host.run_batch([{"name": "time__now", "arguments": {}}]), list[Observation])
     assert_type(host.find("time__now"), Tool)
     host.refresh()
     quick = host.with_options(
@@ -95,6 +131,8 @@ def of_observation(observation: Observation) -> str:
     assert_type(observation.content, list[Content])
     assert_type(observation.is_error, bool)
     assert_type(observation.schema_violation, str | None)
+    assert_type(observation.repairs, list[dict[str, Any]])
+    assert_type(observation.decision, dict[str, Any] | None)
     assert_type(observation.to_llm_text(), str)
     assert_type(observation.to_llm_text(max_chars=100), str)
     assert_type(observation.to_dict(), dict[str, Any])

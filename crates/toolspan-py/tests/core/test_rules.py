@@ -1,0 +1,224 @@
+"""What may a program's functions do on the way of every call?"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import weakref
+from typing import Any
+
+import pytest
+import toolspan
+from toolspan import InterceptedCall, Question
+
+NOTHING: dict[str, Any] = {"mcpServers": {}}
+
+
+def connect(**rules: Any) -> toolspan.Host:
+    """A host with one tool that says its word, and one that reads."""
+    host = toolspan.connect(NOTHING, **rules)
+
+    @host.tool
+    def say(word: str, times: int = 1) -> str:
+        return word * times
+
+    @host.tool(annotations={"readOnlyHint": True, "openWorldHint": False})
+    def look(word: str) -> str:
+        return word
+
+    return host
+
+
+def test_an_interceptor_sees_changes_and_answers_calls() -> None:
+    seen: list[tuple[str, str, dict[str, Any]]] = []
+
+    def watch(call: InterceptedCall) -> None:
+        seen.append((call.tool, call.toolbox, call.arguments))
+
+    def change(call: InterceptedCall) -> Any:
+        if call.arguments["word"] == "answer":
+            return {"answered": True}
+        if call.arguments["word"] == "change":
+            return call.run({"word": "changed"})
+        return call.run().text.upper()
+
+    with connect(interceptors=[watch, change]) as host:
+        assert host.call("say", word="answer").structured == {"answered": True}
+        assert host.call("say", word="change").text == "changed"
+        assert host.call("say", word="a", times=2).text == "AA"
+    assert seen[-1] == ("say", "native", {"word": "a", "times": 2})
+
+
+def test_an_asynchronous_interceptor_works_at_both_doors() -> None:
+    async def loud(call: InterceptedCall) -> str:
+        await asyncio.sleep(0)
+        return (await call.arun()).text.upper()
+
+    async def main() -> str:
+        return (await host.acall("say", word="b")).text
+
+    with connect(interceptors=[loud]) as host:
+        assert host.call("say", word="a").text == "A"
+        assert asyncio.run(main()) == "B"
+
+
+def test_an_interceptor_refuses_and_its_faults_are_those_of_the_call_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def strict(call: InterceptedCall) -> Any:
+        match call.arguments["word"]:
+            case "refuse":
+                raise toolspan.PolicyDenied("not today")
+            case "fail":
+                raise KeyError("odd")
+            case "wrong":
+                return call.run({"word": 5})
+            case "twice":
+                call.run()
+                return call.run()
+        return None
+
+    with connect(interceptors=[strict]) as host:
+        with pytest.raises(toolspan.PolicyDenied, match="not today") as denied:
+            host.call("say", word="refuse")
+        assert denied.value.tool == "say"
+        with caplog.at_level(logging.ERROR, "toolspan"):
+            with pytest.raises(toolspan.InternalError, match="KeyError: 'odd'"):
+                host.call("say", word="fail")
+        assert [record.exc_info is not None for record in caplog.records] == [True]
+        with pytest.raises(toolspan.InvalidArguments, match="/word"):
+            host.call("say", word="wrong")
+        with pytest.raises(toolspan.InternalError, match="once"):
+            host.call("say", word="twice")
+        assert host.call("say", word="fine").text == "fine"
+
+
+def test_a_policy_refuses_by_false_or_a_text() -> None:
+    def no_secrets(call: InterceptedCall) -> str | bool | None:
+        return {"secret": "no secrets here", "bad": False}.get(call.arguments["word"])
+
+    with connect(policy=no_secrets) as host:
+        for word, why in {"secret": "no secrets here", "bad": "refuses the call"}.items():
+            with pytest.raises(toolspan.PolicyDenied, match=why):
+                host.call("say", word=word)
+        assert host.call("say", word="fine").text == "fine"
+
+
+def test_an_approver_is_asked_as_the_policy_wants() -> None:
+    asked: list[Question] = []
+    answers: list[Any] = [True, False, "too loud", 5, "session"]
+
+    def approve(question: Question) -> Any:
+        asked.append(question)
+        return answers.pop(0)
+
+    with connect(policy={"confirm": "always"}, approver=approve) as host:
+        seen = host.call("say", word="a")
+        assert seen.text == "a" and seen.decision is not None
+        assert seen.decision["approved_by"] == "once"
+        with pytest.raises(toolspan.PolicyDenied):
+            host.call("say", word="a")
+        with pytest.raises(toolspan.PolicyDenied, match="too loud"):
+            host.call("say", word="a")
+        with pytest.raises(toolspan.PolicyDenied, match="approver failed"):
+            host.call("say", word="a")
+    question = asked[0]
+    assert (question.tool, question.toolbox, question.arguments) == (
+        "say",
+        "native",
+        '{"word":"a"}',
+    )
+    assert question.level in range(5) and question.risk in ("unknown", "low", "medium", "high")
+    assert question.rule and "arguments: " in question.text
+
+
+def test_without_an_approver_a_call_that_needs_one_is_refused() -> None:
+    with connect(policy={"confirm": "always", "allow": ["look"]}) as host:
+        with pytest.raises(toolspan.ApprovalRequired):
+            host.call("say", word="a")
+        assert host.call("look", word="a").text == "a"
+    with pytest.raises(toolspan.ConfigError):
+        toolspan.connect(NOTHING, policy={"confirm": "perhaps"})
+
+
+def test_an_asynchronous_approver_answers_too() -> None:
+    async def approve(question: Question) -> bool:
+        await asyncio.sleep(0)
+        return question.tool == "say"
+
+    async def main() -> str:
+        return (await host.acall("say", word="b")).text
+
+    with connect(policy={"confirm": "always"}, approver=approve) as host:
+        assert host.call("say", word="a").text == "a"
+        assert asyncio.run(main()) == "b"
+
+
+def test_analyzers_raise_the_risk_that_a_decision_names(caplog: pytest.LogCaptureFixture) -> None:
+    def by_word(call: InterceptedCall) -> str | None:
+        return {"low": "low", "high": "high", "odd": "very"}.get(call.arguments["word"])
+
+    async def medium(call: InterceptedCall) -> str:
+        return "medium"
+
+    def approve(question: Question) -> bool:
+        return question.risk != "high"
+
+    policy = {"confirm": "risky"}
+    with connect(policy=policy, approver=approve, analyzers=[by_word, medium]) as host:
+        risks = {}
+        for word in ("low", "none"):
+            decision = host.call("say", word=word).decision
+            assert decision is not None
+            risks[word] = decision["risk"].lower()
+        assert risks == {"low": "medium", "none": "medium"}
+        for word in ("high", "odd"):
+            with pytest.raises(toolspan.PolicyDenied):
+                host.call("say", word=word)
+
+
+def test_what_is_no_function_is_refused_at_once() -> None:
+    for rules in ({"approver": 5}, {"analyzers": ["a"]}, {"interceptors": [None]}):
+        with pytest.raises(TypeError, match="must be callable"):
+            toolspan.connect(NOTHING, **rules)  # type: ignore[arg-type]
+
+
+def test_repairs_of_a_models_arguments_are_told() -> None:
+    with connect() as host:
+        seen = host.run({"name": "say", "arguments": '{"word": "a", "times": "2"}'})
+        assert seen.text == "aa"
+        [repair] = seen.repairs
+        assert repair["pointer"] == "/times" and {"kind", "note"} <= repair.keys()
+        assert host.call("say", word="a").repairs == []
+
+
+def test_a_batch_gives_an_observation_for_each_call_in_order() -> None:
+    calls = [{"name": "say", "arguments": {"word": str(number)}} for number in range(20)]
+    calls[3] = {"name": "sya", "arguments": {}}
+
+    async def main() -> list[toolspan.Observation]:
+        return await host.arun_batch(calls)
+
+    with connect() as host:
+        host.tool(name="finish")(lambda: "done")
+        for seen in (host.run_batch(calls), asyncio.run(main())):
+            texts = [each.text for each in seen]
+            assert texts[:3] + texts[4:] == [str(number) for number in range(20) if number != 3]
+            assert seen[3].is_error and "say" in seen[3].text
+        ended = host.run_batch([calls[0], {"name": "finish", "arguments": {}}, calls[1]])
+        assert [each.is_error for each in ended] == [False, False, True]
+
+
+def test_a_host_that_its_own_rules_hold_is_collected() -> None:
+    def used() -> weakref.ref[toolspan.Host]:
+        held: list[toolspan.Host] = []
+        host = connect(interceptors=[lambda call: held and None])
+        held.append(host)
+        assert host.call("say", word="a").text == "a"
+        host.close()
+        return weakref.ref(host)
+
+    gone = used()
+    gc.collect()
+    assert gone() is None
