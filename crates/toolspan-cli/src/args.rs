@@ -38,6 +38,9 @@ pub(crate) enum Command {
     /// List the tools
     #[command(after_help = TOOLS_EXAMPLES)]
     Tools(With<Tools>),
+    /// Find tools by a few words
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search(With<Search>),
     /// Show one tool: arguments, result, effects, origin
     Describe(With<Describe>),
     /// Call a tool and print its result
@@ -169,6 +172,24 @@ pub(crate) enum Format {
     Mcp,
     /// `tools` of an OpenAI chat completion request
     Openai,
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Looks at names, descriptions and parameters, and lists the tools that fit best first.
+
+Examples:
+  toolspan search current time
+  toolspan search \"read a file\" --limit 3";
+
+/// `toolspan search`
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// Words that the tool has in its name, its description or its parameters
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// List at most this many tools
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
 }
 
 /// `toolspan describe`

@@ -24,6 +24,7 @@ use crate::guarded;
 use crate::member::{Listing, ListingWanted, Member};
 use crate::roster::Roster;
 use crate::rules::Rules;
+use crate::search::Indexed;
 use crate::status::ToolboxStatus;
 
 /// All toolboxes of an agent behind one door. Clones are cheap and mean the same host.
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     /// What toolboxes are made with.
     pub(crate) making: Making,
     pub(crate) snapshot: ArcSwap<Snapshot>,
+    /// The words of the tools, for whoever searches.
+    pub(crate) indexed: Indexed,
     /// Held while a new snapshot is made, so that an older one never replaces it.
     rebuilding: Mutex<()>,
     /// Held while a reload changes the toolboxes.
@@ -89,6 +92,7 @@ impl Host {
             roster: ArcSwap::from_pointee(Roster::new(members)),
             making,
             snapshot: ArcSwap::default(),
+            indexed: Indexed::default(),
             rebuilding: Mutex::new(()),
             reloading: Mutex::new(()),
             gate: Gate::new(

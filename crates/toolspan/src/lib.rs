@@ -34,10 +34,12 @@ mod pages;
 mod reload;
 mod roster;
 mod rules;
+mod search;
 mod status;
 
 pub use builder::HostBuilder;
 pub use host::Host;
+pub use search::FoundTool;
 pub use status::ToolboxStatus;
 
 pub use tokio_util::sync::CancellationToken;

@@ -7,6 +7,7 @@ mod demo;
 mod describe;
 mod doctor;
 mod import;
+mod search;
 mod status;
 mod tools;
 mod trust;

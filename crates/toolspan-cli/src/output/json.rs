@@ -4,11 +4,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolspan::call::Repair;
-use toolspan::{Error, Observation, RegisteredTool};
+use toolspan::{Error, FoundTool, Observation, RegisteredTool};
 
 /// A tool: the element of `tools --json`.
 pub(crate) fn tool(tool: &RegisteredTool) -> Value {
     tool.definition.to_json(&tool.name, &tool.toolbox)
+}
+
+/// A tool that was searched for: the element of `search --json`.
+pub(crate) fn found(found: &FoundTool) -> Value {
+    let mut element = tool(&found.tool);
+    if let Some(members) = element.as_object_mut() {
+        members.insert("score".into(), found.score.into());
+    }
+    element
 }
 
 /// A call that was answered, and what is printed of it.

@@ -156,3 +156,39 @@ fn describe_as_json_is_the_element_of_the_list() {
 fn describe_of_an_unknown_tool_is_exit_4_with_the_nearest_names() {
     assert_snapshot!(Cli::with_demo().run(&["describe", "demo__ad"]));
 }
+
+#[test]
+fn a_search_ranks_the_tools_that_fit_and_says_when_there_are_none() {
+    let tools = json!([
+        {"name": "sendMail", "description": "Sends a letter", "inputSchema": {"type": "object"}},
+        {"name": "clock", "description": "Tells the time in a zone", "inputSchema": {"type": "object"}},
+        {"name": "list_time_zones", "description": "Lists them", "inputSchema": {"type": "object"}},
+    ]);
+    let cli = Cli::with_tools(&tools);
+    let found = cli.run(&["search", "time", "zone", "--json"]).json();
+    let names: Vec<&str> = found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|it| it["original_name"].as_str())
+        .collect();
+    assert_eq!(names, ["list_time_zones", "clock"], "{found}");
+    assert!(
+        found[0]["score"].as_f64() > found[1]["score"].as_f64(),
+        "{found}"
+    );
+    let table = cli.run(&["search", "mail", "--limit", "1"]);
+    assert_eq!(table.code, Some(0));
+    assert!(
+        table.stdout.contains("sendMail") && table.stdout.lines().count() == 2,
+        "{}",
+        table.stdout
+    );
+    let none = cli.run(&["search", "database"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    assert!(
+        none.stderr.contains("no tool fits \"database\""),
+        "{}",
+        none.stderr
+    );
+}

@@ -11,6 +11,7 @@ use toolspan_core::{CallOptions, Observation, RegisteredTool, Result, Snapshot};
 use super::home::Home;
 use crate::builder::HostBuilder;
 use crate::config::Resolved;
+use crate::search::FoundTool;
 use crate::status::ToolboxStatus;
 
 /// A host for synchronous callers. It may be shared between threads; calls from several threads
@@ -148,6 +149,11 @@ impl Host {
     /// As [`Host::find`](crate::Host::find).
     pub fn find(&self, tool: &str) -> Result<RegisteredTool> {
         self.home.block_on(self.host.find(tool))?
+    }
+
+    /// The tools that fit a few words. See [`Host::search`](crate::Host::search). Never waits.
+    pub fn search(&self, query: &str, limit: usize) -> Vec<FoundTool> {
+        self.host.search(query, limit)
     }
 
     /// Starts every toolbox and waits for each. See [`Host::settled`](crate::Host::settled).
