@@ -330,6 +330,19 @@ impl Host {
         door.begin(&self.opened.home, work)
     }
 
+    /// The tools there are now that have a word of the query in their name, their description or their
+    /// parameters: the best first, at most limit. Never starts a server.
+    #[pyo3(signature = (query, /, *, limit=10))]
+    fn search(&self, py: Python<'_>, query: &str, limit: usize) -> PyResult<Vec<Tool>> {
+        wait::refuse_forked(py, &self.opened.home)?;
+        let frame = Frame::enter(py)?;
+        let found = frame.detach(py, || self.opened.host.search(query, limit));
+        let found = found.iter();
+        Ok(found
+            .map(|found| Tool::new(&found.tool, self.limits()))
+            .collect())
+    }
+
     /// The tool that a name means, after starting what needs to be started to know it.
     #[pyo3(signature = (name, /))]
     fn find(&self, py: Python<'_>, name: ToolName<'_>) -> PyResult<Tool> {

@@ -477,6 +477,10 @@ class Host:
         """
     def arun_batch(self, model_calls: Sequence[Any], /) -> Future[list[Observation]]:
         """run_batch() for asynchronous code: the future gives the observations."""
+    def search(self, query: str, /, *, limit: int = 10) -> list[Tool]:
+        """The tools there are now that have a word of the query in their name, their description or
+        their parameters: the best first, at most limit. Never starts a server.
+        """
     def find(self, name: str, /) -> Tool:
         """The tool that a name means, after starting what needs to be started to know it."""
     def afind(self, name: str, /) -> Future[Tool]:

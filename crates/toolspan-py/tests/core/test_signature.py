@@ -67,7 +67,7 @@ CASES: list[tuple[Any, Any, Any, Any]] = [
     (tuple[int, str], [1, "a"], (1, "a"), [1]),
     (tuple[int, ...], [1, 2], (1, 2), ["a"]),
     (set[int], [1, 2], {1, 2}, [1, 1]),
-    (frozenset[str], ["a"], frozenset("a"), "a"),
+    (frozenset[str], ["a"], frozenset("a"), {"a": 1}),
     (int | None, None, None, "a"),
     (int | str, "a", "a", []),
     (datetime.date | int, "2026-01-02", datetime.date(2026, 1, 2), []),

@@ -87,6 +87,7 @@ def of_host(host: Host) -> None:
     assert_type(host.call("time__now", {"a": 1}, timezone="UTC", name="x", self=1), Observation)
     assert_type(host.run({"name": "time__now", "arguments": {}}), Observation)
     assert_type(host.run_batch([{"name": "time__now", "arguments": {}}]), list[Observation])
+    assert_type(host.search("what time is it", limit=3), list[Tool])
     assert_type(host.find("time__now"), Tool)
     host.refresh()
     quick = host.with_options(
