@@ -7,11 +7,11 @@ use tokio::sync::watch;
 use toolspan_core::execute::Gate;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::name;
-use toolspan_core::registry::{Snapshot, Source};
+use toolspan_core::registry::{Shaping, Snapshot, Source};
 use toolspan_core::toolbox::ToolBoxState;
 use toolspan_core::{Discovery, Error, ErrorKind, Phase, Result, ToolBox};
 
-use crate::config::{ToolFilter, ToolboxConfig};
+use crate::config::{ToolFilter, ToolboxConfig, shaping};
 use crate::native::NativeTools;
 use crate::status::ToolboxStatus;
 
@@ -33,6 +33,7 @@ pub(crate) struct Member {
     /// What is behind it where that are the native tools, which change without a listing.
     pub(crate) natives: Option<Arc<NativeTools>>,
     pub(crate) filter: ToolFilter,
+    shaping: Shaping,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     pub(crate) gate: Gate,
@@ -81,6 +82,11 @@ impl Member {
         };
         Self {
             key: config.key,
+            shaping: config
+                .entry
+                .as_ref()
+                .map(|entry| shaping(&entry.shapes))
+                .unwrap_or_default(),
             origin: config.entry.as_ref().and_then(ToolboxConfig::origin),
             entry: config.entry,
             exposed_prefix,
@@ -183,8 +189,10 @@ impl Member {
         listed || self.toolbox().is_none()
     }
 
-    /// Takes over a listing, without the tools that the config leaves out.
-    pub(crate) fn keep(&self, mut discovery: Discovery) {
+    /// Takes over a listing, without the tools that the config leaves out and in the shapes that it
+    /// gives them.
+    pub(crate) fn keep(&self, discovery: Discovery) {
+        let mut discovery = self.shaping.apply(discovery);
         discovery
             .tools
             .retain(|tool| self.filter.allows(&tool.definition.name));

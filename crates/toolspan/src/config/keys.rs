@@ -87,7 +87,10 @@ pub(super) const OVER_HTTP: [&str; 9] = [
 ];
 
 /// Keys of a server's `tools`.
-pub(super) const FILTER: &[&str] = &["include", "exclude"];
+pub(super) const FILTER: &[&str] = &["include", "exclude", "shape"];
+
+/// Keys of one tool in `tools.shape` of a server.
+pub(super) const SHAPE: &[&str] = &["name", "description", "hidden", "defaults"];
 
 /// Keys of `policy`.
 pub(super) const POLICY: &[&str] = &[

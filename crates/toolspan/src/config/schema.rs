@@ -41,6 +41,7 @@ pub fn schema() -> Value {
             "input": input(),
             "tool": tool(),
             "patterns": patterns(),
+            "shape": shape(),
             "names": names(),
         },
     })
@@ -196,6 +197,11 @@ fn any_server() -> Map<String, Value> {
                     "properties": {
                         "include": {"$ref": "#/$defs/patterns"},
                         "exclude": {"$ref": "#/$defs/patterns"},
+                        "shape": {
+                            "description": "What its tools are for a model, by their own names",
+                            "type": ["object", "null"],
+                            "additionalProperties": {"$ref": "#/$defs/shape"},
+                        },
                     },
                 },
             ],
@@ -307,6 +313,21 @@ fn patterns() -> Value {
         "description": "Patterns with *, ?, [ab] and {a,b}",
         "type": ["array", "null"],
         "items": {"type": "string", "minLength": 1},
+    })
+}
+
+fn shape() -> Value {
+    let arguments =
+        |description: &str| json!({"description": description, "type": ["object", "null"]});
+    json!({
+        "type": ["object", "null"],
+        "additionalProperties": false,
+        "properties": {
+            "name": {"description": "Its name for a model", "type": ["string", "null"], "pattern": "\\S"},
+            "description": {"description": "What it does, for a model", "type": ["string", "null"]},
+            "hidden": arguments("Arguments that a model does not see, with the value of every call"),
+            "defaults": arguments("Arguments that a model may leave out, with the value of the call then"),
+        },
     })
 }
 

@@ -14,6 +14,7 @@ use super::problem::Problem;
 use super::remote::{ProxyChoice, RemoteConfig, RemoteKind};
 use super::resolved::Resolved;
 use super::secrets::{HIDDEN, Hider, hide_members};
+use super::shape::ShapeConfig;
 use super::stdio::StdioServer;
 use super::toolbox::{ToolboxConfig, Transport};
 
@@ -68,7 +69,15 @@ fn shown(toolbox: &ToolboxConfig) -> Value {
     add("prefix", toolbox.prefix.clone().into());
     add("disabled", toolbox.disabled.into());
     add("required", toolbox.required.into());
-    let filter = json!({"include": toolbox.filter.include(), "exclude": toolbox.filter.exclude()});
+    let mut filter =
+        json!({"include": toolbox.filter.include(), "exclude": toolbox.filter.exclude()});
+    if let Some(members) = filter
+        .as_object_mut()
+        .filter(|_| !toolbox.shapes.is_empty())
+    {
+        let shapes: Map<String, Value> = toolbox.shapes.iter().map(ShapeConfig::to_json).collect();
+        members.insert("shape".to_owned(), shapes.into());
+    }
     add("tools", filter);
     add("trust", trust_word(toolbox.trust).into());
     add("limits", limits(&toolbox.limits));

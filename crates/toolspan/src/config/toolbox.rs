@@ -16,6 +16,7 @@ use super::problem::{Problem, Warnings, quoted};
 use super::remote::{self, RemoteConfig, RemoteKind};
 use super::secrets::Collected;
 use super::selection::Selection;
+use super::shape::{self, ShapeConfig};
 use super::stdio::{self, StdioServer};
 use super::surroundings::{Filling, Surroundings};
 
@@ -40,6 +41,8 @@ pub struct ToolboxConfig {
     pub timeouts: Timeouts,
     /// Which of its tools are taken.
     pub filter: ToolFilter,
+    /// What its tools are for a model, where that is something else than the server says.
+    pub shapes: Vec<ShapeConfig>,
     /// Whether what it says of its own tools is believed. Default: no.
     pub trust: Trust,
     /// How it is reached; or the first thing that is wrong in its entry, which disables it alone.
@@ -75,6 +78,7 @@ impl ToolboxConfig {
             limits: bounds.limits,
             timeouts: bounds.timeouts,
             filter: ToolFilter::default(),
+            shapes: Vec::new(),
             trust: Trust::default(),
             transport,
         }
@@ -130,6 +134,7 @@ impl EntryReader<'_> {
             limits: bounds.limits,
             timeouts: bounds.timeouts,
             filter: first.keep(self.filter(&table)).unwrap_or_default(),
+            shapes: first.keep(shape::read(&table)).unwrap_or_default(),
             trust: first
                 .keep(read_trust(&table, self.warnings))
                 .unwrap_or_default(),

@@ -306,6 +306,13 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
             "annotations": {"fs.read*": {"readOnlyHint": true, "title": null}}, "approval_wait": 60,
         }, "repair": false}),
         whole(json!({"command": "a", "trust": "annotations"})),
+        whole(
+            json!({"command": "a", "tools": {"exclude": ["b"], "shape": {
+                "search": {"name": "find", "description": "Finds", "hidden": {"region": "eu"},
+                           "defaults": {"limit": 10}},
+                "other": null,
+            }}}),
+        ),
         whole(json!({"command": "a", "trust": true})),
     ];
     let bad = [
@@ -320,6 +327,10 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
         json!({"policy": {"approval_wait": 0}}),
         json!({"repair": "no"}),
         whole(json!({"command": "a", "trust": "fully"})),
+        whole(json!({"command": "a", "tools": {"shape": []}})),
+        whole(json!({"command": "a", "tools": {"shape": {"b": {"name": " "}}}})),
+        whole(json!({"command": "a", "tools": {"shape": {"b": {"hiden": {}}}}})),
+        whole(json!({"command": "a", "tools": {"shape": {"b": {"hidden": ["c"]}}}})),
         json!({"tools": [{"params": {}}]}),
         json!({"limits": {"tools": 0}}),
         json!({"timeouts": {"total": 86401}}),

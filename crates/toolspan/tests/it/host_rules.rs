@@ -402,3 +402,32 @@ async fn a_secret_reaches_its_own_toolbox_alone_and_no_result_shows_it() {
     assert!(!seen.text().contains("very-secret"), "{}", seen.text());
     host.close().await;
 }
+
+#[tokio::test]
+async fn a_tool_is_for_a_model_what_the_config_makes_of_it_and_its_server_gets_its_own() {
+    let shape = json!({"tools": {"shape": {
+        "echo": {"name": "say", "description": "Says hello", "hidden": {"text": "hello"}},
+        "ecco": {"name": "other"},
+    }}});
+    let written = config([("box", Fault::honest(), shape)]);
+    let host = Host::builder()
+        .config_value(written)
+        .connect()
+        .await
+        .unwrap();
+    let tool = host.find("box__say").await.unwrap();
+    assert_eq!(tool.definition.description, "Says hello");
+    let schema = tool.definition.input.raw();
+    assert!(schema["properties"].get("text").is_none(), "{schema}");
+    let seen = host.call("box__say", json!({})).await.unwrap();
+    assert_eq!(seen.text(), "hello");
+    let broken = host.status().swap_remove(0).broken;
+    let [missing] = &broken[..] else {
+        panic!("{broken:?}")
+    };
+    assert!(
+        missing.name == "ecco" && missing.reason.contains("echo"),
+        "{missing:?}"
+    );
+    host.close().await;
+}
