@@ -521,6 +521,11 @@ impl Host {
         convert::to_python(py, &self.opened.host.snapshot().to_openai())
     }
 
+    /// The tools as an MCP server lists them, under the names to call them by.
+    fn to_mcp<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.opened.host.snapshot().to_mcp())
+    }
+
     /// Ends every server, and waits until nothing of them is left, within timeouts.close. Calls under
     /// way end as ClosedError. A second close does nothing, and so does one in a forked process.
     fn close(&self, py: Python<'_>) -> PyResult<()> {

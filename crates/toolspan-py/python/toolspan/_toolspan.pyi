@@ -572,6 +572,8 @@ class Host:
         """A view of the same host that never warns of a running loop."""
     def to_openai(self) -> list[dict[str, Any]]:
         """The tools in the form of the OpenAI APIs: the tools of a Chat Completions request."""
+    def to_mcp(self) -> list[dict[str, Any]]:
+        """The tools as an MCP server lists them, under the names to call them by."""
     def close(self) -> None:
         """Ends every server, and waits until nothing of them is left, within timeouts.close. Calls
         under way end as ClosedError. A second close does nothing, and so does one in a forked

@@ -32,6 +32,8 @@ def test_a_fork_before_use_works(what: str, run_well: Callable[..., str]) -> Non
         "forked_in_a_callback",
         "forked_in_the_last_callback",
         "forked_in_a_handler",
+        "tools_in_flight",
+        "forked_in_a_tool",
     ],
 )
 def test_a_fork_after_use_is_refused_at_once(what: str, run_well: Callable[..., str]) -> None:

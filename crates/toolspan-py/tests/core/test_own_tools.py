@@ -43,6 +43,8 @@ def test_a_function_is_a_tool_and_stays_a_function(host: toolspan.Host) -> None:
     assert (seen.text, seen.structured, seen.is_error) == ("3", 3, False)
     assert host.run({"name": "add", "arguments": '{"a": 4, "b": 4}'}).text == "8"
     assert [named["function"]["name"] for named in host.to_openai()] == ["add"]
+    [listed] = host.to_mcp()
+    assert (listed["name"], listed["inputSchema"]) == ("add", tool.input_schema)
 
 
 def test_a_decorator_says_name_words_and_hints(host: toolspan.Host) -> None:

@@ -114,6 +114,7 @@ def of_host(host: Host) -> None:
     assert_type(host.add_tool({"name": "counter"}), list[str])
     assert_type(host.call("add", a=1).visualize(ansi=True), str)
     assert_type(host.to_openai(), list[dict[str, Any]])
+    assert_type(host.to_mcp(), list[dict[str, Any]])
 
 
 def of_tool(tool: Tool) -> None:

@@ -95,6 +95,76 @@ def call(host):
     assert host.call("stage__echo", text="parent").text == "parent"
 
 
+def tools_in_flight():
+    """Functions that are tools run on in the parent, and nowhere else."""
+    import asyncio
+
+    with toolspan.connect(STAGE.config()) as host:
+        begun, release = threading.Semaphore(0), threading.Event()
+
+        @host.tool
+        def hold() -> str:
+            begun.release()
+            return str(release.wait(LIMIT))
+
+        @host.tool
+        async def hold_too() -> str:
+            begun.release()
+            return str(await asyncio.to_thread(release.wait, LIMIT))
+
+        seen = []
+        names = ["hold", "hold_too"]
+        calls = [
+            threading.Thread(target=lambda name=name: seen.append(host.call(name).text))
+            for name in names
+        ]
+        for thread in calls:
+            thread.start()
+        assert all(begun.acquire(timeout=LIMIT) for _ in names)
+
+        def refused():
+            for method in (
+                lambda: host.call("hold"),
+                lambda: host.tool(refused),
+                lambda: host.remove_tool("hold"),
+                lambda: host.search("hold"),
+                lambda: host.run_batch([{"name": "hold", "arguments": {}}]),
+            ):
+                try:
+                    method()
+                except toolspan.ForkedProcess:
+                    continue
+                raise AssertionError("was not refused")
+
+        for _ in range(5):
+            wait(in_a_child(refused))
+        release.set()
+        for thread in calls:
+            thread.join(LIMIT)
+        assert seen == ["True", "True"], seen
+
+
+def forked_in_a_tool():
+    """The copy ends by itself; the original goes on."""
+    with toolspan.connect(STAGE.config()) as host:
+
+        @host.tool
+        def fork() -> str:
+            def refused():
+                try:
+                    host.call("fork")
+                except toolspan.ForkedProcess:
+                    return
+                raise AssertionError("was not refused")
+
+            wait(in_a_child(refused))
+            return "forked"
+
+        for _ in range(5):
+            assert host.call("fork").text == "forked"
+        call(host)
+
+
 def before_use():
     """The package is imported and not used: the child has it for itself."""
 
