@@ -21,16 +21,17 @@ pub(super) async fn run(session: &Session, describe: &Describe) -> Result<Code> 
             let found = session.interrupt.or(host.find(&describe.tool));
             let tool = activity.during(found).await??;
             drop(activity);
+            let counted = host.effective_annotations(&tool);
             match session.output.json {
-                true => session.output.json(&json::tool(&tool)),
-                false => print(&session.output, &tool),
+                true => session.output.json(&json::described(&tool, &counted)),
+                false => print(&session.output, &tool, &counted),
             }
             Ok(Code::DONE)
         })
         .await
 }
 
-fn print(output: &Output, tool: &RegisteredTool) {
+fn print(output: &Output, tool: &RegisteredTool, counted: &ToolAnnotations) {
     let definition = &tool.definition;
     let heading = |text: &str| output.line(&format!("\n{}", output.paint(Style::Hint, text)));
     let name = output.paint(Style::Strong, &tool.name);
@@ -52,8 +53,8 @@ fn print(output: &Output, tool: &RegisteredTool) {
         heading("Structured result");
         print_json(output, schema.raw());
     }
-    heading("Effects, as its author says");
-    print_table(output, &effects(definition.annotations.as_ref()));
+    heading("Effects, as its author says, and as they count for the policy");
+    print_table(output, &effects(definition.annotations.as_ref(), counted));
 }
 
 fn print_table(output: &Output, table: &Table) {
@@ -69,8 +70,8 @@ fn print_json(output: &Output, value: &Value) {
     }
 }
 
-/// The hints, whether they were given, and what they mean.
-fn effects(given: Option<&ToolAnnotations>) -> Table {
+/// The hints, whether they were given, what counts, and what they mean.
+fn effects(given: Option<&ToolAnnotations>, counted: &ToolAnnotations) -> Table {
     let hints = given.cloned().unwrap_or_default();
     let meaning = |yes: bool, if_yes, if_no| if yes { if_yes } else { if_no };
     let rows = [
@@ -115,15 +116,27 @@ fn effects(given: Option<&ToolAnnotations>) -> Table {
             ),
         ),
     ];
-    let mut table = Table::new(&["HINT", "VALUE", "SAID", "MEANING"]);
-    for (hint, value, said, meaning) in rows {
-        let value = if value { "yes" } else { "no" };
+    let counted = [
+        counted.is_read_only(),
+        counted.is_destructive(),
+        counted.is_idempotent(),
+        counted.is_open_world(),
+    ];
+    let word = |yes: bool| if yes { "yes" } else { "no" };
+    let mut table = Table::new(&["HINT", "VALUE", "SAID", "MEANING", "COUNTS AS"]);
+    for ((hint, value, said, meaning), counts) in rows.into_iter().zip(counted) {
         let said = if said {
             "by the author"
         } else {
             "nothing, so the default"
         };
-        table.row([hint.into(), value.into(), said.into(), meaning.into()]);
+        table.row([
+            hint.into(),
+            word(value).into(),
+            said.into(),
+            meaning.into(),
+            word(counts).into(),
+        ]);
     }
     table
 }

@@ -4,11 +4,26 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolspan::call::Repair;
-use toolspan::{Error, FoundTool, Observation, RegisteredTool};
+use toolspan::{Error, FoundTool, Observation, RegisteredTool, ToolAnnotations};
 
 /// A tool: the element of `tools --json`.
 pub(crate) fn tool(tool: &RegisteredTool) -> Value {
     tool.definition.to_json(&tool.name, &tool.toolbox)
+}
+
+/// A tool with what counts of its hints: the object of `describe --json`.
+pub(crate) fn described(tool: &RegisteredTool, counted: &ToolAnnotations) -> Value {
+    let mut object = self::tool(tool);
+    if let Some(members) = object.as_object_mut() {
+        let counted = json!({
+            "readOnlyHint": counted.is_read_only(),
+            "destructiveHint": counted.is_destructive(),
+            "idempotentHint": counted.is_idempotent(),
+            "openWorldHint": counted.is_open_world(),
+        });
+        members.insert("effective_annotations".into(), counted);
+    }
+    object
 }
 
 /// A tool that was searched for: the element of `search --json`.
