@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::call::ValidCall;
 use crate::definition::ToolDefinition;
 use crate::name::{self, Origin};
@@ -201,18 +199,5 @@ impl Snapshot {
     pub(super) fn by_original(&self, name: &str) -> impl Iterator<Item = &RegisteredTool> {
         let indices = self.by_original.get(name).map_or(&[][..], Vec::as_slice);
         indices.iter().filter_map(|index| self.tools.get(*index))
-    }
-
-    /// The `tools` field of an OpenAI Chat Completions request.
-    pub fn to_openai(&self) -> Value {
-        self.tools.iter().map(crate::llm::openai::tool).collect()
-    }
-
-    /// The `tools` field of an MCP `tools/list` result, under the exposed names.
-    pub fn to_mcp(&self) -> Value {
-        self.tools
-            .iter()
-            .map(|tool| tool.definition.to_mcp(&tool.name))
-            .collect()
     }
 }

@@ -65,9 +65,9 @@ pub(super) struct Definition {
     pub(super) costs: Costs,
     pub(super) secrets: SecretNames,
     pub(super) has_odd_names: bool,
-    declared: Option<Dialect>,
+    pub(super) declared: Option<Dialect>,
     notes: Vec<SchemaNote>,
-    compiled: OnceLock<Result<Compiled, SchemaRejected>>,
+    pub(super) compiled: OnceLock<Result<Compiled, SchemaRejected>>,
 }
 
 impl Schema {

@@ -65,7 +65,7 @@ impl Dialect {
     }
 
     /// Whether keywords beside `$ref` are ignored, as they are up to draft 7.
-    pub(super) fn reference_stands_alone(self) -> bool {
+    pub(crate) fn reference_stands_alone(self) -> bool {
         matches!(self, Self::Draft4 | Self::Draft6 | Self::Draft7)
     }
 }

@@ -39,6 +39,7 @@ mod named;
 mod note;
 mod notes_of;
 mod pattern_cost;
+mod places;
 mod references;
 mod rejected;
 mod secret;

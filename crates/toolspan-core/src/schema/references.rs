@@ -114,7 +114,7 @@ fn split(full: &str) -> (&str, &str) {
 }
 
 /// `%41` becomes `A` (RFC 3986, section 2.1); `None` where the result is not UTF-8.
-fn percent_decoded(text: &str) -> Option<String> {
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {

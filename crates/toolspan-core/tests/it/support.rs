@@ -59,7 +59,7 @@ pub(crate) fn echo(name: &str) -> ToolboxTool {
     ToolboxTool::new(Arc::new(definition), Arc::new(Echo))
 }
 
-struct Echo;
+pub(crate) struct Echo;
 
 impl ToolExecutor for Echo {
     fn call<'a>(
