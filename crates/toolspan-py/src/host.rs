@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyWeakrefReference};
 use serde_json::Value;
 use toolspan::guard::Limits;
+use toolspan::llm::Api;
 use toolspan::{CallOptions, Error, RegisteredTool, Result};
 
 use crate::awaitable::{Door, Sink, Work};
@@ -26,7 +27,7 @@ use crate::opened::Opened;
 use crate::options::{Given, Options};
 use crate::tool::Tool;
 use crate::wait::{self, Told};
-use crate::{convert, error, running_loop};
+use crate::{convert, error, forms, running_loop};
 
 /// All toolboxes of an agent behind one door. connect() and aconnect() make one.
 ///
@@ -516,14 +517,44 @@ impl Host {
         self.view(py, options)
     }
 
-    /// The tools in the form of the OpenAI APIs: the tools of a Chat Completions request.
-    fn to_openai<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &self.opened.host.snapshot().to_openai())
+    /// The tools in the form of the OpenAI APIs: the tools of a Chat Completions request. With strict
+    /// the API holds the model to the schema of each tool that can be given so.
+    #[pyo3(signature = (*, strict=false))]
+    fn to_openai<'py>(&self, py: Python<'py>, strict: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.in_form(py, Api::OpenAi, strict)
+    }
+
+    /// The tools of an OpenAI Responses request. strict is as in to_openai().
+    #[pyo3(signature = (*, strict=false))]
+    fn to_responses<'py>(&self, py: Python<'py>, strict: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.in_form(py, Api::Responses, strict)
+    }
+
+    /// The tools of an Anthropic Messages request. strict is as in to_openai().
+    #[pyo3(signature = (*, strict=false))]
+    fn to_anthropic<'py>(&self, py: Python<'py>, strict: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.in_form(py, Api::Anthropic, strict)
+    }
+
+    /// The tools of a Gemini request: one element with all function declarations.
+    fn to_gemini<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.in_form(py, Api::Gemini, false)
+    }
+
+    /// What the form of an API changes of the tools: dicts with tool, pointer, effect, what and why. A
+    /// tool that the API cannot take is left out alone, with the effect "left_out". The api is
+    /// "openai", "responses", "anthropic", "gemini", "gemini-openapi" or "mcp".
+    #[pyo3(signature = (api, /, *, strict=false))]
+    fn losses<'py>(&self, py: Python<'py>, api: &str, strict: bool) -> PyResult<Bound<'py, PyAny>> {
+        let (api, snapshot) = (forms::api_of(api)?, self.opened.host.snapshot());
+        let frame = Frame::enter(py)?;
+        let projection = frame.detach(py, || forms::projected(&snapshot, api, strict));
+        forms::losses(py, &projection)
     }
 
     /// The tools as an MCP server lists them, under the names to call them by.
     fn to_mcp<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::to_python(py, &self.opened.host.snapshot().to_mcp())
+        self.in_form(py, Api::Mcp, false)
     }
 
     /// Ends every server, and waits until nothing of them is left, within timeouts.close. Calls under
@@ -618,6 +649,13 @@ impl Host {
     ) -> Result<Value, convert::Refused> {
         let arguments = convert::arguments_within(args, arguments, self.limits());
         arguments.map_err(|refused| refused.map(|error: Error| error.in_tool(name)))
+    }
+
+    fn in_form<'py>(&self, py: Python<'py>, api: Api, strict: bool) -> PyResult<Bound<'py, PyAny>> {
+        let snapshot = self.opened.host.snapshot();
+        let frame = Frame::enter(py)?;
+        let projection = frame.detach(py, || forms::projected(&snapshot, api, strict));
+        convert::to_python(py, &projection.tools)
     }
 
     fn json_of_all(&self, values: &[Bound<'_, PyAny>]) -> PyResult<Vec<Value>> {

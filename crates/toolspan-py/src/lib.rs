@@ -7,6 +7,7 @@ mod content;
 mod convert;
 mod error;
 mod exit;
+mod forms;
 mod host;
 mod interpreter;
 mod listener;

@@ -570,8 +570,21 @@ class Host:
         """Adds a tool that a runner of Python runs."""
     def _quiet(self) -> Host:
         """A view of the same host that never warns of a running loop."""
-    def to_openai(self) -> list[dict[str, Any]]:
-        """The tools in the form of the OpenAI APIs: the tools of a Chat Completions request."""
+    def to_openai(self, *, strict: bool = False) -> list[dict[str, Any]]:
+        """The tools in the form of the OpenAI APIs: the tools of a Chat Completions request. With
+        strict the API holds the model to the schema of each tool that can be given so.
+        """
+    def to_responses(self, *, strict: bool = False) -> list[dict[str, Any]]:
+        """The tools of an OpenAI Responses request. strict is as in to_openai()."""
+    def to_anthropic(self, *, strict: bool = False) -> list[dict[str, Any]]:
+        """The tools of an Anthropic Messages request. strict is as in to_openai()."""
+    def to_gemini(self) -> list[dict[str, Any]]:
+        """The tools of a Gemini request: one element with all function declarations."""
+    def losses(self, api: str, /, *, strict: bool = False) -> list[dict[str, Any]]:
+        """What the form of an API changes of the tools: dicts with tool, pointer, effect, what and
+        why. A tool that the API cannot take is left out alone, with the effect "left_out". The api
+        is "openai", "responses", "anthropic", "gemini", "gemini-openapi" or "mcp".
+        """
     def to_mcp(self) -> list[dict[str, Any]]:
         """The tools as an MCP server lists them, under the names to call them by."""
     def close(self) -> None:

@@ -115,6 +115,10 @@ def of_host(host: Host) -> None:
     assert_type(host.call("add", a=1).visualize(ansi=True), str)
     assert_type(host.to_openai(), list[dict[str, Any]])
     assert_type(host.to_mcp(), list[dict[str, Any]])
+    assert_type(host.to_responses(strict=True), list[dict[str, Any]])
+    assert_type(host.to_anthropic(), list[dict[str, Any]])
+    assert_type(host.to_gemini(), list[dict[str, Any]])
+    assert_type(host.losses("openai", strict=True), list[dict[str, Any]])
 
 
 def of_tool(tool: Tool) -> None:
