@@ -96,7 +96,11 @@ pub(super) fn adapt_shared(node: &mut Node, walk: &mut Walk<'_, '_>, why: &'stat
 
 /// Makes constants an `enum` of texts; those that are none are told in the description.
 fn constants(node: &mut Node, losses: &mut Losses, why: &'static str) {
-    if let (Some(constant), false) = (node.data("const").cloned(), node.has("enum")) {
+    let constant = node
+        .data("const")
+        .filter(|constant| constant.is_string())
+        .cloned();
+    if let (Some(constant), false) = (constant, node.has("enum")) {
         node.rename("const", "enum");
         node.set_data("enum", vec![constant]);
         losses.say(&node.at, Effect::Same, ("`const` is an `enum` of one", why));

@@ -62,6 +62,8 @@ impl Rules for OpenApiRules {
 
     fn adapt(&self, node: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
         let mut is_nullable = settle(node, walk);
+        types::infer(node, walk.losses);
+        is_nullable |= take_null(node);
         if node.takes_anything() || node.takes_nothing() || !gemini::adapt_shared(node, walk, WHY) {
             any(node, walk.losses);
             return Ok(());
@@ -69,7 +71,6 @@ impl Rules for OpenApiRules {
         tuples(node, walk.losses);
         add_items(node, walk, "Gemini refuses a list without `items`");
         close(node, walk.losses);
-        is_nullable |= take_null(node);
         types::split(node, walk.losses, WHY);
         gemini::keep(node, KEYWORDS, (walk.losses, WHY));
         if node.takes_anything() {

@@ -11,7 +11,7 @@ use super::tree::{Node, REFERENCE, Word};
 /// Schemas inside one another in an adapted form; deeper ones take anything.
 const LEVELS: usize = 48;
 /// Schemas of one adapted form. The largest recorded one has some 250.
-const SCHEMAS: usize = 20_000;
+const SCHEMAS: usize = 10_000;
 
 /// Why an API cannot take a tool in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
