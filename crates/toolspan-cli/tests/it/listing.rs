@@ -151,8 +151,13 @@ fn describe_as_json_is_the_element_of_the_list() {
     let listed = cli.run(&["tools", "add", "--json"]).json();
     let mut described = cli.run(&["describe", "add", "--json"]).json();
     let members = described.as_object_mut().expect("an object");
-    let counted = members.remove("effective_annotations").expect("what counts");
-    assert_eq!(counted["readOnlyHint"], false, "the demo's server is not trusted");
+    let counted = members
+        .remove("effective_annotations")
+        .expect("what counts");
+    assert_eq!(
+        counted["readOnlyHint"], false,
+        "the demo's server is not trusted"
+    );
     assert_eq!(described, listed[0]);
 }
 
