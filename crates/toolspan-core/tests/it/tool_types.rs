@@ -151,11 +151,8 @@ struct Shown {
 
 impl Action for Shown {
     fn visualize(&self) -> Option<Styled> {
-        match self.token.as_str() {
-            "panic" => std::panic::panic_any("on purpose"),
-            "long" => Some("x".repeat(10_000).into()),
-            _ => None,
-        }
+        assert_ne!(self.token, "panic", "on purpose");
+        (self.token == "long").then(|| "x".repeat(10_000).into())
     }
 }
 
