@@ -80,6 +80,11 @@ pub fn names(schema: &Schema) -> InjectedNames {
     }
 }
 
+/// Whether a field of ours may have this name beside the arguments of some tool.
+pub(super) fn is_ours(name: &str) -> bool {
+    name == SECURITY_RISK || name == SUMMARY || name.starts_with(ASIDE)
+}
+
 /// The wished name, or the first of its stand-ins that the schema does not name. Ends, since a
 /// schema names a bounded number of properties.
 fn free(schema: &Schema, wished: &'static str) -> Cow<'static, str> {

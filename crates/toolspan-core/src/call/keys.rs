@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
 
+use super::injected;
 use crate::schema::is_plain_name;
 
 /// Longest property name that every model API takes, in characters.
@@ -58,14 +59,17 @@ pub fn api_key(original: &str, is_taken: impl Fn(&str) -> bool) -> String {
 /// The other names of a tool's properties, for those that need one somewhere.
 ///
 /// `names` are the names of all its properties at every depth, in any order: one name stands for one
-/// property wherever the tool has it, and none has the name of another one.
+/// property wherever the tool has it, and none has the name of another one, or one that a field of
+/// the host's own may have.
 pub fn api_keys<'s>(names: impl IntoIterator<Item = &'s str>) -> HashMap<&'s str, String> {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
     let mut taken: HashSet<String> = HashSet::new();
     let mut given = HashMap::new();
     for original in names.iter().copied().filter(|name| !is_plain_name(name)) {
-        let is_taken = |name: &str| taken.contains(name) || names.binary_search(&name).is_ok();
+        let is_taken = |name: &str| {
+            taken.contains(name) || names.binary_search(&name).is_ok() || injected::is_ours(name)
+        };
         let name = api_key(original, is_taken);
         taken.insert(name.clone());
         given.insert(original, name);

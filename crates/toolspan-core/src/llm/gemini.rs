@@ -3,8 +3,6 @@
 //! That field takes a part of JSON Schema: `$ref` and `$defs`, `anyOf`, lists of types, bounds of
 //! numbers and lists; constants are an `enum` of texts. The rest is told in descriptions.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
 use super::combine;
@@ -20,12 +18,6 @@ use super::types;
 use super::walk::{Rules, Unfit, Walk};
 use super::words;
 use crate::registry::RegisteredTool;
-
-/// Why a tool has another name.
-pub(super) const NAMES: &str = "a name begins with a letter or `_` for Gemini";
-
-/// Characters of a tool's name.
-const NAME_LENGTH: usize = 64;
 
 const WHY: &str = "Gemini takes a part of JSON Schema";
 
@@ -190,30 +182,6 @@ pub(super) fn shape(
         schema,
         is_strict: false,
     })
-}
-
-/// The name of a tool that begins with a letter or `_` and that no other tool of the request has.
-pub(super) fn name(exposed: &Arc<str>, is_taken: impl Fn(&str) -> bool) -> Arc<str> {
-    let fits = exposed.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if fits && !is_taken(exposed) {
-        return Arc::clone(exposed);
-    }
-    let start = if fits { "" } else { "_" };
-    let mut count = 1_u32;
-    loop {
-        let end = if count == 1 {
-            String::new()
-        } else {
-            format!("_{count}")
-        };
-        let room = NAME_LENGTH - start.len() - end.len();
-        let middle: String = exposed.chars().take(room).collect();
-        let name = format!("{start}{middle}{end}");
-        if !is_taken(&name) {
-            return name.into();
-        }
-        count += 1;
-    }
 }
 
 /// One element of `functionDeclarations`.

@@ -81,7 +81,7 @@ impl Rules for OpenApiRules {
             walk.losses
                 .say(&node.at, Effect::Same, ("null is `nullable`", WHY));
         }
-        keys::rename(node, keys::GEMINI, walk.losses);
+        keys::rename(node, keys::GEMINI, walk);
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! How do the fields that a host asks of a model get into a schema?
 //!
 //! They come first, so that an answer that is cut off has them, and are never required of the model:
-//! `security_risk` and `summary`, as far as they are wanted for the tool.
+//! `security_risk` and `summary`, as far as they are wanted for the tool. Whoever asks for a form says
+//! of which tools the risk is wanted ([`Offered`](super::Offered)): what a server says of its own
+//! tools is not looked at here.
 
 use serde_json::{Map, Value, json};
 

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::loss::{Effect, Losses};
+use super::loss::Effect;
 use super::tree::{Node, Word};
+use super::walk::Walk;
 use crate::call::keys::{LONGEST_KEY, api_keys};
+use crate::schema::Schema;
 
 /// A rule for the names of properties, and its words.
 #[derive(Clone, Copy)]
@@ -48,25 +50,36 @@ fn fits_gemini(name: &str) -> bool {
     starts && name.len() <= LONGEST_KEY && name.bytes().all(fits)
 }
 
+/// The other names of a tool's properties, for those that some API refuses.
+pub(super) type OtherNames = HashMap<String, String>;
+
+/// The other names that a call of a tool with this schema may use.
+pub(super) fn other_names(schema: &Schema) -> OtherNames {
+    if !schema.has_odd_names() {
+        return OtherNames::new();
+    }
+    let given = api_keys(schema.all_property_names()).into_iter();
+    given
+        .map(|(name, given)| (name.to_owned(), given))
+        .collect()
+}
+
 /// Gives the properties of one schema the names of the form, wherever its keywords name them.
-pub(super) fn rename(node: &mut Node, rule: KeyRule, losses: &mut Losses) {
-    let at = Arc::clone(&node.at);
-    let names: Vec<String> = node
-        .map("properties")
-        .iter()
-        .map(|(name, _)| name.clone())
+pub(super) fn rename(node: &mut Node, rule: KeyRule, walk: &mut Walk<'_, '_>) {
+    let names = node.map("properties").iter().map(|(name, _)| name);
+    let odd = names.filter(|name| !(rule.fits)(name));
+    let given: HashMap<String, String> = odd
+        .filter_map(|name| Some((name.clone(), walk.other_names.get(name)?.clone())))
         .collect();
-    if names.iter().all(|name| (rule.fits)(name)) {
+    if given.is_empty() {
         return;
     }
-    let mut given: HashMap<&str, String> = api_keys(names.iter().map(String::as_str));
-    given.retain(|name, _| !(rule.fits)(name));
-    for (name, given) in names
-        .iter()
-        .filter_map(|name| given.get_key_value(name.as_str()))
-    {
-        let what = format!("property `{name}` is called `{given}`");
-        losses.say(&at, Effect::Undone, (what, rule.why));
+    let at = Arc::clone(&node.at);
+    for (name, _) in node.map("properties") {
+        if let Some(given) = given.get(name) {
+            let what = format!("property `{name}` is called `{given}`");
+            walk.losses.say(&at, Effect::Undone, (what, rule.why));
+        }
     }
     let new = |name: &str| given.get(name).cloned();
     if let Some(Word::Map(map)) = node.get_mut("properties") {

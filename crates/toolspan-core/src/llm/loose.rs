@@ -30,7 +30,7 @@ impl Rules for LooseRules {
             add_items(node, walk, why);
         }
         if let Some(rule) = self.keys {
-            keys::rename(node, rule, walk.losses);
+            keys::rename(node, rule, walk);
         }
         Ok(())
     }

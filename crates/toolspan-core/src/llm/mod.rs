@@ -20,6 +20,7 @@ mod keys;
 mod loose;
 mod loss;
 mod mcp;
+mod names;
 pub mod openai;
 mod projection;
 mod reading;
@@ -35,5 +36,5 @@ mod words;
 
 pub use form::{Api, Form, Strict};
 pub use loss::{Effect, LeftOut, Loss};
-pub use projection::{Projection, Renamed};
+pub use projection::{Offered, Projection, Renamed};
 pub use result::{Answered, tool_result};

@@ -1,6 +1,6 @@
 //! How do the tools of a snapshot become what an API takes?
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::form::{Api, Form};
 use super::loss::{Effect, LeftOut, Loss, Losses};
 use super::walk::Unfit;
-use super::{anthropic, gemini, gemini_open_api, mcp, openai, responses};
+use super::{anthropic, gemini, gemini_open_api, mcp, names, openai, responses};
 use crate::observation::budget;
 use crate::registry::{RegisteredTool, Snapshot};
 
@@ -44,6 +44,18 @@ impl Projection {
     }
 }
 
+/// Whether a tool is given, and what it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Offered {
+    /// It is not given.
+    No,
+    /// It changes nothing, so that the model is not asked for the risk of its calls.
+    ReadOnly,
+    /// Any other tool.
+    Yes,
+}
+
 /// A schema in the form of an API.
 pub(super) struct Shaped {
     pub(super) schema: Value,
@@ -62,18 +74,19 @@ impl Snapshot {
     /// The tools in the form of an API. A tool that the API cannot take is left out alone, with the
     /// reason; the others are given.
     ///
-    /// Asked for is the model's word on the risk of each tool whose own hints do not say that it
-    /// changes nothing. Who does not believe every source's hints takes
+    /// Where the form asks for the model's word on the risk, it does so for every tool: a source's own
+    /// hint that one changes nothing is not believed. A host knows better, and says so to
     /// [`project_for`](Self::project_for).
     pub fn project(&self, form: &Form) -> Projection {
-        self.project_for(form, &|tool| tool.definition.hints().is_read_only())
+        self.project_for(form, &|_| Offered::Yes)
     }
 
-    /// [`project`](Self::project) where `is_read_only` says which tools change nothing.
+    /// [`project`](Self::project) for some of the tools, of which it is known what they may do. Names
+    /// are the same whichever are given.
     pub fn project_for(
         &self,
         form: &Form,
-        is_read_only: &dyn Fn(&RegisteredTool) -> bool,
+        offered: &dyn Fn(&RegisteredTool) -> Offered,
     ) -> Projection {
         let mut projection = Projection {
             tools: Value::Null,
@@ -81,12 +94,19 @@ impl Snapshot {
             left_out: Vec::new(),
             renamed: Vec::new(),
         };
-        let mut request = Request::default();
+        let mut request = Request {
+            names: names::given(self, form.api),
+            strict: anthropic::Spent::default(),
+        };
         let mut declared = Vec::with_capacity(self.tools().len());
         for tool in self.tools() {
-            let mut losses = Losses::new(&tool.name);
             let mut form = *form;
-            form.injection.security_risk &= !is_read_only(tool);
+            match offered(tool) {
+                Offered::No => continue,
+                Offered::ReadOnly => form.injection.security_risk = false,
+                Offered::Yes => {}
+            }
+            let mut losses = Losses::new(&tool.name);
             match request.declare((tool, &form), &mut losses, &mut projection.renamed) {
                 Ok(value) => declared.push(value),
                 Err(Unfit(reason)) => projection.left_out.push(LeftOut {
@@ -134,15 +154,14 @@ impl Snapshot {
 }
 
 /// What the tools of one request share.
-#[derive(Default)]
-pub(super) struct Request {
-    /// Names of the form that are taken.
-    names: HashSet<Arc<str>>,
+struct Request<'s> {
+    /// What tools are called whose exposed names the API refuses.
+    names: HashMap<&'s str, Arc<str>>,
     /// What strict tools count against Anthropic's limits so far.
-    pub(super) strict: anthropic::Spent,
+    strict: anthropic::Spent,
 }
 
-impl Request {
+impl Request<'_> {
     fn declare(
         &mut self,
         (tool, form): (&RegisteredTool, &Form),
@@ -157,10 +176,11 @@ impl Request {
             Api::GeminiOpenApi => gemini_open_api::shape(tool, form, losses)?,
             Api::Mcp => mcp::shape(tool, losses),
         };
-        let name = self.name(&tool.name, form.api);
+        let other = self.names.get(&*tool.name);
+        let name = Arc::clone(other.unwrap_or(&tool.name));
         if name != tool.name {
             let what = format!("the tool is called `{name}`");
-            losses.say("", Effect::Undone, (what, gemini::NAMES));
+            losses.say("", Effect::Undone, (what, names::WHY));
             renamed.push(Renamed {
                 tool: Arc::clone(&tool.name),
                 name: Arc::clone(&name),
@@ -181,19 +201,6 @@ impl Request {
             Api::GeminiOpenApi => gemini_open_api::declare(declared),
             Api::Mcp => mcp::declare(declared),
         })
-    }
-
-    /// The name of a tool in the form: the exposed one, which all APIs take but for Gemini's rule
-    /// on the first character.
-    fn name(&mut self, exposed: &Arc<str>, api: Api) -> Arc<str> {
-        let name = match api {
-            Api::Gemini | Api::GeminiOpenApi => {
-                gemini::name(exposed, |name| self.names.contains(name))
-            }
-            _ => Arc::clone(exposed),
-        };
-        self.names.insert(Arc::clone(&name));
-        name
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::as_written::Findings;
+use super::keys::{self, OtherNames};
 use super::loss::{Effect, Losses};
 use super::tree::{Node, REFERENCE, Word, is_annotation};
 use super::walk::Unfit;
@@ -26,6 +27,8 @@ pub(super) struct Document {
     pub(super) root: Node,
     /// What references lead to, by name, in the order in which they are met.
     pub(super) definitions: Vec<(String, Node)>,
+    /// What its properties are called where an API refuses their names.
+    pub(super) other_names: OtherNames,
 }
 
 /// Reads a schema that has passed its static checks.
@@ -61,7 +64,11 @@ pub(super) fn read(
         definitions.push((name, node));
     }
     reader.say_unused();
-    Ok(Document { root, definitions })
+    Ok(Document {
+        root,
+        definitions,
+        other_names: keys::other_names(schema),
+    })
 }
 
 struct Reader<'s, 'l> {

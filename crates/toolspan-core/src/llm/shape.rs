@@ -43,7 +43,9 @@ pub(super) fn by_rules(
     rules: &dyn Rules,
     losses: &mut Losses,
 ) -> Result<Value, Unfit> {
-    let Document { root, definitions } = walk::adapt(document, rules, losses)?;
+    let Document {
+        root, definitions, ..
+    } = walk::adapt(document, rules, losses)?;
     let mut schema = root.write();
     if let (Value::Object(root), false) = (&mut schema, definitions.is_empty()) {
         let definitions = definitions

@@ -92,7 +92,7 @@ impl Rules for StrictRules {
         }
         self.words(node, walk);
         if let Some(rule) = self.keys {
-            keys::rename(node, rule, walk.losses);
+            keys::rename(node, rule, walk);
         }
         if !self.type_lists {
             types::split(node, walk.losses, self.why);

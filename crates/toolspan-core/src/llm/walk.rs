@@ -4,6 +4,7 @@
 //! still referred to. What a rule puts in place of a reference is adapted like any other part, so
 //! the walk remembers which definitions it stands in: a cycle becomes an open object.
 
+use super::keys::OtherNames;
 use super::loss::{Effect, Losses};
 use super::reading::Document;
 use super::tree::{Node, REFERENCE, Word};
@@ -32,6 +33,7 @@ pub(super) trait Rules {
 /// The state of a walk.
 pub(super) struct Walk<'d, 'l> {
     definitions: &'d [(String, Node)],
+    pub(super) other_names: &'d OtherNames,
     rules: &'d dyn Rules,
     pub(super) losses: &'l mut Losses,
     /// The definitions that stand around the schema at hand.
@@ -54,9 +56,11 @@ pub(super) fn adapt(
     let Document {
         mut root,
         definitions,
+        other_names,
     } = document;
     let mut walk = Walk {
         definitions: &definitions,
+        other_names: &other_names,
         rules,
         losses,
         inside: Vec::new(),
@@ -79,6 +83,7 @@ pub(super) fn adapt(
     Ok(Document {
         root,
         definitions: adapted,
+        other_names,
     })
 }
 

@@ -1,9 +1,10 @@
 //! What does each API get of schemas that it cannot take as they are, and is every change told?
 
 use serde_json::{Value, json};
-use toolspan_core::Snapshot;
-use toolspan_core::call::Injection;
-use toolspan_core::llm::{Api, Effect, Form, Projection, Strict};
+use toolspan_core::call::{Injection, Preparing};
+use toolspan_core::guard::Limits;
+use toolspan_core::llm::{Api, Effect, Form, Offered, Projection, Strict};
+use toolspan_core::{CallRequest, Snapshot, ToolAnnotations};
 
 use crate::llm_odd::{self, tool};
 use crate::llm_recorded::{FORMS, declarations, is_strict, lists, schema_of};
@@ -319,9 +320,70 @@ fn a_tool_that_changes_nothing_is_not_asked_for_its_risk() {
     };
     assert_eq!(asked(&snapshot.project(&form)), snapshot.tools().len());
     assert_eq!(
-        asked(&snapshot.project_for(&form, &|tool| &*tool.name == "odd__bare")),
+        asked(&snapshot.project_for(&form, &|tool| match &*tool.name {
+            "odd__bare" => Offered::ReadOnly,
+            _ => Offered::Yes,
+        })),
         snapshot.tools().len() - 1
     );
+}
+
+#[test]
+fn a_servers_own_word_that_a_tool_changes_nothing_is_not_believed() {
+    let mut own = tool("tool", json!({"type": "object"}));
+    std::sync::Arc::get_mut(&mut own.definition)
+        .unwrap()
+        .annotations = Some(ToolAnnotations::read_only());
+    let snapshot = Snapshot::new(vec![source("box", vec![own])]);
+    let form = Form::new(Api::OpenAi).with_injection(Injection::new(true, false));
+    let asks = |tools: &Value| tools.to_string().contains("security_risk");
+    assert!(asks(&snapshot.project(&form).tools));
+    let known = snapshot.project_for(&form, &|_| Offered::ReadOnly);
+    assert!(!asks(&known.tools));
+}
+
+#[test]
+fn a_property_has_one_other_name_wherever_it_stands_and_none_that_is_taken() {
+    let raw = json!({
+        "type": "object",
+        "properties": {
+            "page-size": {"type": "integer"},
+            "security-risk": {"type": "string"},
+            "inner": {"type": "object", "properties": {"page_size": {"type": "string"}, "page-size": {"type": "integer"}}},
+        },
+        "required": ["page-size", "security-risk"],
+    });
+    let own = json!({"security-risk": "mine", "page-size": 1, "inner": {"page-size": 2, "page_size": "a"}});
+    let snapshot = Snapshot::new(vec![source("box", vec![tool("tool", raw)])]);
+    let form = Form::new(Api::GeminiOpenApi).with_injection(Injection::new(true, true));
+    let projection = snapshot.project(&form);
+    let schema = schema_of(declarations(&projection.tools)[0]).unwrap();
+    let name_of = |place: &Value, own: &str| -> String {
+        let names = place["properties"].as_object().unwrap().keys();
+        let mut names = names.filter(|name| name.starts_with(own));
+        names.next().unwrap().clone()
+    };
+    let size = name_of(schema, "page_size_");
+    assert_eq!(name_of(&schema["properties"]["inner"], "page_size_"), size);
+    let risk = name_of(schema, "security_risk_");
+    assert_eq!(schema["required"], json!([size, risk]));
+    let given = json!({
+        "security_risk": "LOW", risk: "mine", "summary": "Does it",
+        size.clone(): 1, "inner": {size: 2, "page_size": "a"},
+    });
+    let call = CallRequest::new("box__tool", given)
+        .prepare(
+            &snapshot.tools()[0],
+            &Limits::default(),
+            &Preparing::of_model(form.injection),
+        )
+        .unwrap();
+    assert_eq!(Value::Object(call.arguments().clone()), own);
+    assert_eq!(
+        (call.risk_word(), call.model_summary()),
+        (Some("LOW"), Some("Does it"))
+    );
+    assert_eq!(call.repairs(), []);
 }
 
 #[test]
@@ -336,14 +398,28 @@ fn a_name_that_gemini_refuses_gets_another_that_leads_back() {
         ],
     );
     own.prefix = Some(String::new());
-    let projection = Snapshot::new(vec![own]).project(&Form::new(Api::Gemini));
+    let snapshot = Snapshot::new(vec![own]);
+    let projection = snapshot.project(&Form::new(Api::Gemini));
     let names: Vec<&str> = declarations(&projection.tools)
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert!(names.iter().all(|name| name.starts_with('_')), "{names:?}");
+    // A tool whose name is taken as it is keeps it, wherever it stands.
+    assert_eq!(names, ["_2fa_2", "_2fa", "_-x"]);
     let back: Vec<&str> = names.iter().map(|name| projection.tool_of(name)).collect();
     assert_eq!(back, ["2fa", "_2fa", "-x"]);
+    let meant: Vec<&str> = names
+        .iter()
+        .map(|name| &*snapshot.shown_as(name).unwrap().name)
+        .collect();
+    assert_eq!(meant, back);
+    assert!(snapshot.shown_as("_3").is_none());
+    // The names are those of the whole snapshot, whichever tools are given.
+    let some = snapshot.project_for(&Form::new(Api::Gemini), &|tool| match &*tool.name {
+        "2fa" => Offered::Yes,
+        _ => Offered::No,
+    });
+    assert_eq!(declarations(&some.tools)[0]["name"], "_2fa_2");
 }
 
 #[test]
