@@ -44,7 +44,7 @@ mod module {
     use crate::log_message::LogMessage;
     #[pymodule_export]
     use crate::native::{
-        CallContext, Job, Names, Passing, Question, Verdict, made_observation, tool_name,
+        CallContext, Held, Job, Names, Passing, Question, Verdict, made_observation, tool_name,
     };
     #[pymodule_export]
     use crate::observation::Observation;

@@ -9,7 +9,7 @@ use toolspan::Error;
 use toolspan::blocking::Home;
 
 use crate::progress::Progress;
-use crate::{callback, error, exit};
+use crate::{callback, error, exit, native};
 
 /// How often a waiting thread looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
@@ -84,6 +84,7 @@ where
 {
     let here = home.here().map_err(|_| error::forked(py))?;
     let wait = exit::Wait::begin(py)?;
+    let _holding = native::hold();
     let ended = py.detach(|| {
         let mut due = None;
         let look = || {

@@ -58,9 +58,17 @@ def observation(value: Any) -> _toolspan.Observation:
 
 def failure(error: BaseException) -> _toolspan.Observation:
     """The observation of an exception: its type and what it says."""
-    said = str(error)
+    return _toolspan._observation([text(told(error))], None, True)
+
+
+def told(error: BaseException) -> str:
+    """The type of an exception and what it says, where it can say it."""
     name = type(error).__name__
-    return _toolspan._observation([text(f"{name}: {said}" if said else name)], None, True)
+    try:
+        said = str(error)
+    except Exception:
+        return name
+    return f"{name}: {said}" if said else name
 
 
 def text(words: Any) -> dict[str, Any]:

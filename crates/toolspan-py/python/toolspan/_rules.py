@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import contextvars
 import inspect
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from typing import Any
 
 from . import _result
 from ._errors import PolicyDenied, ToolspanError
-from ._run import OWN_LOOP, THREADS
+from ._run import OWN_LOOPS, THREADS, give_up, is_awaited, tell
 from ._toolspan import _Verdict
 
 #: The risks that an analyzer may name.
@@ -19,40 +21,67 @@ RISKS = ("unknown", "low", "medium", "high")
 class Rule:
     """A function, plain or asynchronous, that is asked about calls."""
 
-    #: What the function is, in words.
+    #: What the function is, in words; and with its article.
     kind = "function"
+    one = "a function"
 
     def __init__(self, function: Callable[..., Any]) -> None:
         if not callable(function):
-            raise TypeError(f"a {self.kind} must be callable, not {function!r}")
+            raise TypeError(f"{self.one} must be callable, not {function!r}")
         self._function = function
         inner = function if inspect.isroutine(function) else type(function).__call__
         self._is_async = inspect.iscoroutinefunction(inner)
 
     def begin(self, asked: Any, verdict: _Verdict) -> None:
         """Asks the function, without waiting for it."""
-        if self._is_async:
-            event_loop = OWN_LOOP.get()
-            event_loop.call_soon_threadsafe(
-                lambda: event_loop.create_task(self._ask_async(asked, verdict)),
-                context=contextvars.Context(),
-            )
-        else:
-            THREADS.run(lambda: contextvars.Context().run(self._ask, asked, verdict))
+        try:
+            if self._is_async:
+                self._go_on(asked, None, verdict)
+            else:
+                THREADS.run(lambda: contextvars.Context().run(self._ask, asked, verdict))
+        except RuntimeError as error:
+            verdict.failed(f"{self.one} cannot be run: {error}")
 
     def _ask(self, asked: Any, verdict: _Verdict) -> None:
         try:
-            self.say(self._function(asked), verdict)
+            said = self._function(asked)
+            if is_awaited(said):
+                self._go_on(asked, said, verdict)
+            else:
+                self.say(said, verdict)
         except BaseException as error:
             self._fail(error, verdict)
 
-    async def _ask_async(self, asked: Any, verdict: _Verdict) -> None:
+    def _go_on(self, asked: Any, begun: Any, verdict: _Verdict) -> None:
+        """Asks on a loop; ``begun`` is what the function gave, if it was called."""
+
+        def start() -> None:
+            event_loop = asyncio.get_running_loop()
+            task = event_loop.create_task(self._ask_async(asked, begun, verdict))
+
+            def cancel() -> None:
+                with contextlib.suppress(RuntimeError):
+                    # A loop that is closed runs nothing any more.
+                    event_loop.call_soon_threadsafe(task.cancel)
+
+            verdict.on_cancel(cancel)
+
         try:
-            self.say(await self._function(asked), verdict)
+            OWN_LOOPS.get().call_soon_threadsafe(start, context=contextvars.Context())
+        except RuntimeError:
+            give_up(begun)
+            raise
+
+    async def _ask_async(self, asked: Any, begun: Any, verdict: _Verdict) -> None:
+        try:
+            said = self._function(asked) if begun is None else begun
+            self.say(await said if is_awaited(said) else said, verdict)
+        except asyncio.CancelledError:
+            verdict.failed(f"{self.one} was cancelled")
+            raise
         except BaseException as error:
+            # Not even the end of a program ends this loop, which runs what belongs to others, too.
             self._fail(error, verdict)
-            if not isinstance(error, Exception):
-                raise
 
     def say(self, value: Any, verdict: _Verdict) -> None:
         """Says what the function gave."""
@@ -63,18 +92,17 @@ class Rule:
             verdict.refused(error.message)
             return
         if isinstance(error, ToolspanError):
-            verdict.failed(f"a {self.kind} failed: {error}")
+            verdict.failed(f"{self.one} failed: {error}")
             return
-        import logging
-
-        logging.getLogger("toolspan").error("a %s failed", self.kind, exc_info=error)
-        verdict.failed(f"a {self.kind} failed: {type(error).__name__}: {error}")
+        tell("%s failed", self.one, error=error)
+        verdict.failed(f"{self.one} failed: {_result.told(error)}")
 
 
 class Interceptor(Rule):
     """Sees each call, and lets it go on, changes, answers or refuses it."""
 
     kind = "interceptor"
+    one = "an interceptor"
 
     def say(self, value: Any, verdict: _Verdict) -> None:
         if value is None:
@@ -87,6 +115,7 @@ class Policy(Rule):
     """Refuses calls: gives ``False`` or why, and ``None`` or ``True`` for the others."""
 
     kind = "policy"
+    one = "a policy"
 
     def say(self, value: Any, verdict: _Verdict) -> None:
         if value is None or value is True:
@@ -103,6 +132,7 @@ class Analyzer(Rule):
     """Judges the risk of calls."""
 
     kind = "analyzer"
+    one = "an analyzer"
 
     def say(self, value: Any, verdict: _Verdict) -> None:
         if value is not None and value not in RISKS:
@@ -114,6 +144,7 @@ class Approver(Rule):
     """Answers whether a call may run."""
 
     kind = "approver"
+    one = "an approver"
 
     def say(self, value: Any, verdict: _Verdict) -> None:
         if value is True or value == "once":

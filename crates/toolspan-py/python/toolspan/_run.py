@@ -1,7 +1,9 @@
 """On which thread does a function run that is a tool, and how does it end?
 
 One that is asynchronous runs on the loop that waits for its call, and where none waits, on a loop
-that has a thread of its own; every other one runs on a thread that may wait.
+that has a thread of its own; every other one runs on a thread that may wait. Where that gives
+something to be awaited, such as one that is asynchronous within a decorator that is not, the loop
+takes over.
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ import contextvars
 import inspect
 import queue
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 from . import _result
-from ._toolspan import CallContext, _Job
+from ._toolspan import CallContext, _Held, _Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 MOST_THREADS = 1_024
 #: Seconds that a thread waits for its next function.
 IDLE = 10.0
-#: Seconds that the end of the interpreter waits for the loop's own thread.
+#: Loops that run functions, at most: one, and one for each that is held up.
+MOST_LOOPS = 64
+#: Seconds that the end of the interpreter waits for the threads of the loops.
 PATIENCE = 0.5
 
 #: The call within which code runs.
@@ -68,7 +72,11 @@ class Threads:
     def _work(self, first: Callable[[], None]) -> None:
         job: Callable[[], None] | None = first
         while job is not None:
-            job()
+            try:
+                job()
+            except BaseException:
+                # A thread that is gone would count for ever.
+                tell("a thread of tools failed")
             # What the job holds is let go before the wait for the next one.
             job = None
             job = self._next()
@@ -94,45 +102,76 @@ THREADS = Threads()
 
 
 class OwnLoop:
-    """A loop for functions that no loop waits for. Its thread is started by the first one."""
+    """A loop with a thread of its own."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._ended: asyncio.Event | None = None
-        self._thread: threading.Thread | None = None
-
-    def get(self) -> asyncio.AbstractEventLoop:
-        """The loop, which runs."""
-        with self._lock:
-            if self._loop is None:
-                begun = threading.Event()
-                self._thread = threading.Thread(
-                    target=lambda: asyncio.run(self._run(begun)), name="toolspan-loop", daemon=True
-                )
-                self._thread.start()
-                begun.wait()
-            assert self._loop is not None
-            return self._loop
+        self._held = _Held()
+        self._ended = asyncio.Event()
+        begun = threading.Event()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._run(begun)), name="toolspan-loop", daemon=True
+        )
+        self._thread.start()
+        begun.wait()
 
     async def _run(self, begun: threading.Event) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._ended = asyncio.Event()
+        self.event_loop = asyncio.get_running_loop()
+        self._held.begin()
         begun.set()
         await self._ended.wait()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs. A ``KeyboardInterrupt`` that a task lets through ends it."""
+        return self._thread.is_alive() and not self.event_loop.is_closed()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a function on it calls synchronously, and so stops it."""
+        return self._held.is_held
+
     def end(self) -> None:
         """Cancels what runs on it and ends it."""
-        if self._loop is None or self._ended is None or self._thread is None:
-            return
-        try:
-            self._loop.call_soon_threadsafe(self._ended.set)
-        except RuntimeError:
-            return
+        with contextlib.suppress(RuntimeError):
+            # A loop that is closed runs nothing any more.
+            self.event_loop.call_soon_threadsafe(self._ended.set)
+
+    def join(self) -> None:
+        """Waits for its end, but not long."""
         self._thread.join(PATIENCE)
 
 
-OWN_LOOP = OwnLoop()
+class OwnLoops:
+    """Loops for functions that no loop waits for: one, as long as nothing holds it up."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loops: list[OwnLoop] = []
+
+    def get(self) -> asyncio.AbstractEventLoop:
+        """A loop that runs.
+
+        Raises ``RuntimeError`` where there can be no more.
+        """
+        with self._lock:
+            self._loops = [loop for loop in self._loops if loop.is_alive]
+            free = next((loop for loop in self._loops if not loop.is_held), None)
+            if free is None:
+                if len(self._loops) >= MOST_LOOPS:
+                    raise RuntimeError(f"synchronous calls hold up {MOST_LOOPS} loops already")
+                free = OwnLoop()
+                self._loops.append(free)
+            return free.event_loop
+
+    def end(self) -> None:
+        """Ends them all."""
+        for loop in self._loops:
+            loop.end()
+        for loop in self._loops:
+            loop.join()
+
+
+OWN_LOOPS = OwnLoops()
 #: The tools that hold something, and so are closed at the end of the interpreter.
 CLOSED_AT_EXIT: dict[int, Callable[[], object]] = {}
 
@@ -157,21 +196,28 @@ class Runner:
         if not self.is_async:
             THREADS.run(lambda: contextvars.Context().run(self._run, job))
             return
-        event_loop = job.event_loop
-        if event_loop is None:
-            event_loop = OWN_LOOP.get()
-        try:
-            event_loop.call_soon_threadsafe(self._start, job, context=contextvars.Context())
-        except RuntimeError:
-            job.fail("the event loop that waited for the call was closed")
+        self._go_on(job, None)
 
-    def _start(self, job: _Job) -> None:
+    def _go_on(self, job: _Job, begun: Any) -> None:
+        """Runs a job on its loop; ``begun`` is what its function gave, if it was called."""
+        event_loop = job.event_loop
+        try:
+            if event_loop is None:
+                event_loop = OWN_LOOPS.get()
+            event_loop.call_soon_threadsafe(self._start, job, begun, context=contextvars.Context())
+        except RuntimeError as error:
+            # A loop of the program was closed, or there can be no more of the package.
+            give_up(begun)
+            job.fail(f"no event loop runs the function: {error}")
+
+    def _start(self, job: _Job, begun: Any) -> None:
         """Begins a job, on the thread of its loop."""
         CURRENT.set(job.context)
         if job.context.cancelled:
+            give_up(begun)
             return
         event_loop = asyncio.get_running_loop()
-        task = event_loop.create_task(self._run_async(job), name=self.name)
+        task = event_loop.create_task(self._run_async(job, begun), name=self.name)
 
         def cancel() -> None:
             with contextlib.suppress(RuntimeError):
@@ -186,16 +232,22 @@ class Runner:
         CURRENT.set(job.context)
         try:
             positional, named = self._prepare(job)
-            made = _result.observation(self._function(*positional, **named))
+            given = self._function(*positional, **named)
+            if is_awaited(given):
+                self._go_on(job, given)
+                return
+            made = _result.observation(given)
         except BaseException as error:
             made = self._failed(job, error)
         job.end(made)
 
-    async def _run_async(self, job: _Job) -> None:
+    async def _run_async(self, job: _Job, begun: Any) -> None:
         try:
-            positional, named = self._prepare(job)
-            running: Coroutine[Any, Any, Any] = self._function(*positional, **named)
-            made = _result.observation(await running)
+            if begun is None:
+                positional, named = self._prepare(job)
+                begun = self._function(*positional, **named)
+            given = await begun if is_awaited(begun) else begun
+            made = _result.observation(given)
         except asyncio.CancelledError:
             job.fail("the tool was cancelled")
             raise
@@ -203,7 +255,10 @@ class Runner:
             made = self._failed(job, error)
         except BaseException as error:
             job.end(self._failed(job, error))
-            raise
+            if job.event_loop is not None:
+                raise
+            # A loop of the package runs what belongs to others, too.
+            return
         job.end(made)
 
     def _failed(self, job: _Job, error: BaseException) -> Any:
@@ -213,9 +268,30 @@ class Runner:
 
     def tell(self, error: BaseException) -> None:
         """Tells the log of a failure."""
-        import logging
+        tell("the tool %s failed", self.name, error=error)
 
-        logging.getLogger("toolspan").error("the tool %s failed", self.name, exc_info=error)
+
+def tell(message: str, *words: object, error: BaseException | bool = True) -> None:
+    """Tells the log of an exception: of the one that is handled, or another one.
+
+    What the log itself raises, such as by a filter of the program, changes nothing for a call.
+    """
+    import logging
+
+    with contextlib.suppress(Exception):
+        logging.getLogger("toolspan").error(message, *words, exc_info=error)
+
+
+def is_awaited(value: Any) -> bool:
+    """Whether a value is none yet: it is to be awaited."""
+    return hasattr(type(value), "__await__")
+
+
+def give_up(begun: Any) -> None:
+    """Ends a coroutine that nobody will await."""
+    close = getattr(begun, "close", None)
+    if close is not None:
+        close()
 
 
 class DefinedRunner(Runner):
@@ -270,6 +346,6 @@ class DefinedRunner(Runner):
 
 def end() -> None:
     """Ends what runs, before the interpreter does."""
-    OWN_LOOP.end()
+    OWN_LOOPS.end()
     for close in list(CLOSED_AT_EXIT.values()):
         close()

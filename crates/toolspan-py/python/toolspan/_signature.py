@@ -130,7 +130,7 @@ def code_of(function: Callable[..., Any]) -> Callable[..., Any]:
     while hasattr(inner, "func") and hasattr(inner, "keywords"):
         inner = inner.func
     is_object = not inspect.isroutine(inner)
-    found: Callable[..., Any] = type(inner).__call__ if is_object else inspect.unwrap(inner)
+    found: Callable[..., Any] = type(inner).__call__ if is_object else inner
     return found
 
 
@@ -140,7 +140,8 @@ def hints_of(
     names: Callable[[], Mapping[str, Any]],
 ) -> dict[str, Any]:
     """The annotations of a function, resolved."""
-    inner = getattr(code, "__func__", code)
+    inner = inspect.unwrap(code)
+    inner = getattr(inner, "__func__", inner)
     closure = getattr(inner, "__closure__", None) or ()
     free = getattr(getattr(inner, "__code__", None), "co_freevars", ())
     local = {}

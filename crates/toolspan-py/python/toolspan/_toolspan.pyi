@@ -35,6 +35,7 @@ __all__ = [
     "ResourceLink",
     "TextContent",
     "Tool",
+    "_Held",
     "_Job",
     "_Names",
     "_Verdict",
@@ -408,6 +409,19 @@ class _Verdict:
         """Refuses the call."""
     def failed(self, how: str) -> None:
         """Says that the function failed."""
+    def on_cancel(self, cancel: Callable[[], object]) -> None:
+        """Sets what is called, on another thread, when nobody waits for the call any more."""
+
+@final
+class _Held:
+    """Whether the thread of a loop waits in a synchronous call."""
+
+    def __new__(cls) -> _Held: ...
+    def begin(self) -> None:
+        """Says that it is this thread."""
+    @property
+    def is_held(self) -> bool:
+        """Whether the thread waits now."""
 
 @final
 class _Names:

@@ -18,7 +18,7 @@ use toolspan::{
 };
 
 use super::context::{CallContext, ContextParts};
-use super::job::{Answer, Job, Link};
+use super::job::{Answer, Job, Link, Running};
 use super::kept::Kept;
 use crate::{awaitable, exit};
 
@@ -141,17 +141,6 @@ impl PythonTool {
                 }
                 answer = &mut answer => return answer.unwrap_or_else(|_| Err(gone())),
             }
-        }
-    }
-}
-
-/// Work under way in Python. Dropped before its end it is cancelled there.
-struct Running(Arc<Link>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(cancel) = self.0.give_up() {
-            awaitable::ask(move |py| cancel.call0(py).map(drop));
         }
     }
 }

@@ -16,6 +16,7 @@ use toolspan::guard::Limits;
 use toolspan::{Content, Error, ErrorKind, Phase, Styled};
 
 use super::context::CallContext;
+use crate::awaitable;
 use crate::convert::{self, to_dict};
 use crate::exit::Frame;
 use crate::observation::Observation;
@@ -26,21 +27,19 @@ const LARGEST_RESULT: usize = 64 << 20;
 /// What a job ends with.
 pub(super) type Answer = Result<toolspan::Observation, Error>;
 
-/// What the job in Python and the future in the engine share.
-#[derive(Default)]
-pub(super) struct Link {
+/// What the work in Python and the future in the engine share.
+pub(super) struct Link<T> {
     /// Held for looking and changing only.
-    state: Mutex<LinkState>,
+    state: Mutex<LinkState<T>>,
 }
 
-#[derive(Default)]
-struct LinkState {
-    answer: Option<oneshot::Sender<Answer>>,
+struct LinkState<T> {
+    answer: Option<oneshot::Sender<T>>,
     cancel: Option<Py<PyAny>>,
 }
 
-impl Link {
-    pub(super) fn new(answer: oneshot::Sender<Answer>) -> Self {
+impl<T> Link<T> {
+    pub(super) fn new(answer: oneshot::Sender<T>) -> Self {
         let state = LinkState {
             answer: Some(answer),
             cancel: None,
@@ -51,9 +50,8 @@ impl Link {
     }
 
     /// Ends it, if nobody did before.
-    pub(super) fn end(&self, answer: Answer) {
-        let state = std::mem::take(&mut *self.lock());
-        if let Some(sender) = state.answer {
+    pub(super) fn end(&self, answer: T) {
+        if let (Some(sender), _) = self.take() {
             // Whoever waited is gone: the call was cancelled, or took too long.
             let _ = sender.send(answer);
         }
@@ -61,18 +59,45 @@ impl Link {
 
     /// Gives up the answer. Gives what cancels the work, if that was said.
     pub(super) fn give_up(&self) -> Option<Py<PyAny>> {
-        std::mem::take(&mut *self.lock()).cancel
+        self.take().1
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, LinkState> {
+    /// Sets what cancels the work, where somebody still waits for it.
+    pub(super) fn on_cancel(&self, cancel: Py<PyAny>) {
+        let mut state = self.lock();
+        let before = match state.answer {
+            Some(_) => state.cancel.replace(cancel),
+            None => Some(cancel),
+        };
+        drop(state);
+        drop(before);
+    }
+
+    fn take(&self) -> (Option<oneshot::Sender<T>>, Option<Py<PyAny>>) {
+        let mut state = self.lock();
+        (state.answer.take(), state.cancel.take())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LinkState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Work under way in Python. Dropped before its end it is cancelled there.
+pub(super) struct Running<T>(pub(super) Arc<Link<T>>);
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.0.give_up() {
+            awaitable::ask(move |py| cancel.call0(py).map(drop));
+        }
     }
 }
 
 /// One call of a function that is a tool. Dropped without an end it fails.
 #[pyclass(frozen, module = "toolspan._toolspan", name = "_Job")]
 pub(crate) struct Job {
-    link: Arc<Link>,
+    link: Arc<Link<Answer>>,
     arguments: Map<String, Value>,
     context: Py<CallContext>,
     event_loop: Option<Py<PyAny>>,
@@ -80,7 +105,7 @@ pub(crate) struct Job {
 
 impl Job {
     pub(super) fn new(
-        link: Arc<Link>,
+        link: Arc<Link<Answer>>,
         arguments: Map<String, Value>,
         context: Py<CallContext>,
         event_loop: Option<Py<PyAny>>,
@@ -132,13 +157,7 @@ impl Job {
 
     /// Sets what is called, on another thread, when nobody waits for the call any more.
     fn on_cancel(&self, cancel: Py<PyAny>) {
-        let mut state = self.link.lock();
-        let before = match state.answer {
-            Some(_) => state.cancel.replace(cancel),
-            None => Some(cancel),
-        };
-        drop(state);
-        drop(before);
+        self.link.on_cancel(cancel);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod context;
 mod executor;
+mod held;
 mod job;
 mod kept;
 mod names;
@@ -10,6 +11,7 @@ mod rules;
 
 pub(crate) use context::{CallContext, CallState, options_within};
 pub(crate) use executor::{Parts, native_tool};
+pub(crate) use held::{Held, hold};
 pub(crate) use job::{Job, made_observation};
 pub(crate) use kept::Kept;
 pub(crate) use names::{Names, tool_name};

@@ -5,7 +5,7 @@
     reason = "pyo3 writes the functions that read the parameters of Python's"
 )]
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use toolspan::blocking::Home;
 use toolspan::{Error, ErrorKind, Phase, Result};
 
+use super::job::Link;
 use crate::awaitable::{Door, Work};
 use crate::convert::{self, to_dict};
 use crate::exit::Frame;
@@ -241,18 +242,21 @@ impl Question {
 
 /// Takes what a function says. Dropped without a word, it said nothing.
 #[pyclass(frozen, module = "toolspan._toolspan", name = "_Verdict")]
-pub(crate) struct Verdict(Mutex<Option<oneshot::Sender<Ruled>>>);
+pub(crate) struct Verdict(Arc<Link<Ruled>>);
 
 impl Verdict {
-    pub(super) fn new(sender: oneshot::Sender<Ruled>) -> Self {
-        Self(Mutex::new(Some(sender)))
+    pub(super) fn new(link: Arc<Link<Ruled>>) -> Self {
+        Self(link)
     }
 
     fn end(&self, ruled: Ruled) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(sender) = sender {
-            let _ = sender.send(ruled);
-        }
+        self.0.end(ruled);
+    }
+}
+
+impl Drop for Verdict {
+    fn drop(&mut self) {
+        drop(self.0.give_up());
     }
 }
 
@@ -277,5 +281,10 @@ impl Verdict {
     /// Says that the function failed.
     fn failed(&self, how: String) {
         self.end(Ruled::Failed(how));
+    }
+
+    /// Sets what is called, on another thread, when nobody waits for the call any more.
+    fn on_cancel(&self, cancel: Py<PyAny>) {
+        self.0.on_cancel(cancel);
     }
 }

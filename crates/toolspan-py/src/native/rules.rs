@@ -14,6 +14,7 @@ use toolspan::execute::{InterceptedCall, Interceptor, Next};
 use toolspan::policy::{Analyzer, Answer, Approver, Assessment, Facts, Question, SecurityRisk};
 use toolspan::{BoxFuture, Error, ErrorKind, HostBuilder, Observation, Phase, Result};
 
+use super::job::{Link, Running};
 use super::kept::Kept;
 use super::passing::{Asked, Passing, Proceed, Ruled, Verdict};
 use crate::awaitable;
@@ -65,6 +66,13 @@ pub(crate) fn key(kind: &str, number: usize) -> String {
     format!("\0{kind} {number}")
 }
 
+/// What a function will say. Dropped before, it cancels one that is asynchronous.
+struct Awaited {
+    answer: oneshot::Receiver<Ruled>,
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    running: Running<Ruled>,
+}
+
 /// A function of Python.
 struct Rule {
     key: String,
@@ -73,29 +81,29 @@ struct Rule {
 
 impl Rule {
     /// Asks the function about something.
-    fn ask(
-        &self,
-        asked: Asked,
-        proceed: Option<mpsc::Sender<Proceed>>,
-    ) -> oneshot::Receiver<Ruled> {
-        let (verdict, answer) = oneshot::channel();
+    fn ask(&self, asked: Asked, proceed: Option<mpsc::Sender<Proceed>>) -> Awaited {
+        let (sender, answer) = oneshot::channel();
+        let link = Arc::new(Link::new(sender));
+        let running = Running(Arc::clone(&link));
         let (key, kept) = (self.key.clone(), Arc::clone(&self.kept));
+        let verdict = Verdict::new(link);
         awaitable::ask(move |py| {
             let kept = kept.bind(py).upgrade();
             let kept = kept.and_then(|kept| kept.cast_into::<Kept>().ok());
             let Some(rule) = kept.and_then(|kept| kept.get().get(py, &key)) else {
                 return Ok(());
             };
-            let verdict = Py::new(py, Verdict::new(verdict))?;
+            let verdict = Py::new(py, verdict)?;
             let asked = asked.into_object(py, proceed)?;
             rule.call_method1(py, intern!(py, "begin"), (asked, verdict))
                 .map(drop)
         });
-        answer
+        Awaited { answer, running }
     }
 
     async fn words(&self, asked: Asked) -> Result<Option<String>> {
-        match self.ask(asked, None).await {
+        let mut asked = self.ask(asked, None);
+        match (&mut asked.answer).await {
             Ok(Ruled::Words(words)) => Ok(words),
             Ok(Ruled::Failed(message)) => Err(failed(message)),
             Ok(Ruled::Refused(message)) => Ok(Some(message)),
@@ -119,13 +127,13 @@ impl Interceptor for Around {
     ) -> BoxFuture<'a, Result<Observation>> {
         Box::pin(async move {
             let (proceed, mut wanted) = mpsc::channel(1);
-            let mut answer = self.0.ask(Asked::call(&call), Some(proceed));
+            let mut asked = self.0.ask(Asked::call(&call), Some(proceed));
             let tool = call.tool();
             let mut way = Some((call, next));
             let mut ended = None;
             let ruled = loop {
                 tokio::select! {
-                    ruled = &mut answer => break ruled,
+                    ruled = &mut asked.answer => break ruled,
                     Some(wanted) = wanted.recv() => {
                         let Some((call, next)) = way.take() else {
                             wanted.refuse();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import functools
 import gc
 import logging
 import threading
@@ -138,6 +139,82 @@ def test_an_exception_is_an_observation_and_its_traceback_goes_to_the_log_alone(
     assert all(record.exc_info for record in caplog.records)
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def test_an_exception_that_cannot_say_what_it_is_is_told_by_its_class(host: toolspan.Host) -> None:
+    @host.tool
+    def fail() -> None:
+        raise Mute
+
+    @host.tool
+    async def fail_later() -> None:
+        raise Mute
+
+    calls = host.with_options(timeout=LIMIT)
+    for name in ("fail", "fail_later") * 2:
+        seen = calls.call(name)
+        assert (seen.is_error, seen.text) == (True, "Mute")
+
+
+def test_a_log_that_fails_leaves_the_call_alone(host: toolspan.Host) -> None:
+    def refuse(record: logging.LogRecord) -> bool:
+        raise KeyError("no log today")
+
+    @host.tool
+    def fail() -> None:
+        raise LookupError("no such city")
+
+    log = logging.getLogger("toolspan")
+    log.addFilter(refuse)
+    try:
+        assert host.call("fail").text == "LookupError: no such city"
+    finally:
+        log.removeFilter(refuse)
+
+
+def test_a_function_that_wants_to_end_the_program_leaves_later_ones_alone(
+    host: toolspan.Host,
+) -> None:
+    @host.tool
+    async def end(by: str) -> None:
+        raise {"key": KeyboardInterrupt, "exit": SystemExit}[by]
+
+    @host.tool
+    async def greet() -> str:
+        return "hello"
+
+    for by, name in {"key": "KeyboardInterrupt", "exit": "SystemExit"}.items():
+        seen = host.call("end", by=by)
+        assert (seen.is_error, seen.text) == (True, name)
+        assert host.call("greet").text == "hello"
+
+
+def test_a_loop_that_a_task_of_a_function_ends_is_replaced(
+    host: toolspan.Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: ended.set())
+
+    @host.tool
+    async def leave() -> None:
+        async def end() -> None:
+            raise KeyboardInterrupt
+
+        await asyncio.create_task(end())
+
+    @host.tool
+    async def greet() -> str:
+        return "hello"
+
+    with pytest.raises(toolspan.Cancelled):
+        host.call("leave")
+    assert ended.wait(LIMIT)
+    assert host.call("greet").text == "hello"
+
+
 @dataclass
 class Place:
     name: str
@@ -251,6 +328,93 @@ def test_a_tool_calls_its_host_again(host: toolspan.Host) -> None:
     assert host.call("count", down_from=20).structured == 20
     assert host.call("count_awaited", down_from=20).structured == 20
     assert asyncio.run(awaited(host, "count_awaited", down_from=20)).structured == 20
+
+
+@pytest.mark.filterwarnings("ignore:a synchronous call of toolspan stops")
+def test_an_asynchronous_function_that_calls_its_host_synchronously_gets_its_answer(
+    host: toolspan.Host,
+) -> None:
+    @host.tool
+    async def count(down_from: int) -> int:
+        if not down_from:
+            return 0
+        return 1 + int(host.call("count", down_from=down_from - 1).text)
+
+    calls = host.with_options(timeout=LIMIT)
+    assert calls.call("count", down_from=5).structured == 5
+    assert asyncio.run(awaited(calls, "count", down_from=5)).structured == 5
+    with ThreadPoolExecutor(4) as threads:
+        seen = threads.map(lambda _: calls.call("count", down_from=3).structured, range(8))
+        assert list(seen) == [3] * 8
+
+
+@pytest.mark.filterwarnings("ignore:a synchronous call of toolspan stops")
+def test_loops_that_wait_for_one_another_have_a_bound(host: toolspan.Host) -> None:
+    @host.tool
+    async def again() -> str:
+        seen = host.run({"name": "again", "arguments": {}})
+        return seen.text
+
+    seen = host.with_options(timeout=LIMIT).call("again")
+    assert "hold up 64 loops" in seen.text
+    assert host.call("again").text == seen.text
+
+
+def through(function: Any) -> Any:
+    """A decorator that knows nothing of asynchronous functions."""
+
+    @functools.wraps(function)
+    def within(*positional: Any, **named: Any) -> Any:
+        return function(*positional, **named)
+
+    return within
+
+
+def test_a_decorated_function_is_run_as_its_decorator_wants(host: toolspan.Host) -> None:
+    async def later(a: int) -> int:
+        await asyncio.sleep(0)
+        return a
+
+    @functools.wraps(later)
+    def waiting(a: int) -> int:
+        return asyncio.run(later(a))
+
+    @functools.wraps(add)
+    async def asynchronous(a: int, b: int) -> int:
+        await asyncio.sleep(0)
+        return add(a, b)
+
+    kinds: dict[str, Any] = {
+        "plain": through(add),
+        "within": through(later),
+        "partial": functools.partial(through(later), a=5),
+        "waiting": waiting,
+        "asynchronous": asynchronous,
+        "lambda": lambda a: later(a),
+    }
+    for name, function in kinds.items():
+        host.tool(name=name)(function)
+        arguments = {"a": 5, "b": 0} if name in ("plain", "asynchronous") else {"a": 5}
+        assert host.call(name, arguments).structured == 5, name
+        assert asyncio.run(awaited(host, name, **arguments)).structured == 5, name
+
+
+def test_a_timeout_cancels_an_asynchronous_function_within_a_plain_one(
+    host: toolspan.Host,
+) -> None:
+    ended = threading.Event()
+
+    @host.tool
+    @through
+    async def hang() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    with pytest.raises(toolspan.Timeout):
+        host.with_options(timeout=0.1).call("hang")
+    assert ended.wait(LIMIT)
 
 
 async def awaited(host: toolspan.Host, name: str, **arguments: Any) -> toolspan.Observation:

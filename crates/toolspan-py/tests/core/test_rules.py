@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import logging
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import toolspan
+from kit.stage import LIMIT
 from toolspan import InterceptedCall, Question
 
 NOTHING: dict[str, Any] = {"mcpServers": {}}
@@ -176,6 +180,187 @@ def test_analyzers_raise_the_risk_that_a_decision_names(caplog: pytest.LogCaptur
         for word in ("high", "odd"):
             with pytest.raises(toolspan.PolicyDenied):
                 host.call("say", word=word)
+
+
+def refuse(call: InterceptedCall) -> str:
+    """A policy."""
+    return "not so"
+
+
+async def refuse_later(call: InterceptedCall) -> str:
+    """The same."""
+    await asyncio.sleep(0)
+    return "not so"
+
+
+class Refuses:
+    def __call__(self, call: InterceptedCall) -> str:
+        return "not so"
+
+    async def later(self, call: InterceptedCall) -> str:
+        return await refuse_later(call)
+
+
+class RefusesLater:
+    async def __call__(self, call: InterceptedCall) -> str:
+        return await refuse_later(call)
+
+
+FUNCTIONS: dict[str, Any] = {
+    "function": refuse,
+    "partial": functools.partial(refuse),
+    "object": Refuses(),
+    "lambda": lambda call: "not so",
+    "asynchronous": refuse_later,
+    "asynchronous partial": functools.partial(refuse_later),
+    "asynchronous object": RefusesLater(),
+    "asynchronous method": Refuses().later,
+    "asynchronous lambda": lambda call: refuse_later(call),
+}
+
+
+@pytest.mark.parametrize("kind", FUNCTIONS)
+def test_a_rule_is_a_callable_of_any_kind(kind: str) -> None:
+    with connect(policy=FUNCTIONS[kind]) as host:
+        with pytest.raises(toolspan.PolicyDenied, match="not so"):
+            host.call("say", word="a")
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def raising(error: type[BaseException], *, later: bool) -> Any:
+    """A function that raises."""
+
+    def fail(asked: object) -> None:
+        raise error
+
+    async def fail_later(asked: object) -> None:
+        raise error
+
+    return fail_later if later else fail
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("error", [KeyError, Mute, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("kind", ["interceptors", "policy", "analyzers", "approver"])
+def test_a_rule_that_fails_never_lets_a_call_through_unasked(
+    kind: str, error: type[BaseException], later: bool
+) -> None:
+    fail = raising(error, later=later)
+    rules: dict[str, Any] = {kind: [fail] if kind.endswith("s") else fail}
+    if kind == "approver":
+        rules["policy"] = {"confirm": "always", "allow": ["look"]}
+    if kind == "analyzers":
+        rules["policy"] = {"confirm": "risky"}
+    with connect(**rules) as host:
+        calls = host.with_options(timeout=LIMIT)
+        for _ in range(2):
+            with pytest.raises(toolspan.ToolspanError) as caught:
+                calls.call("say", word="a")
+            denied = {"analyzers": "approval_required", "approver": "policy_denied"}
+            assert caught.value.kind == denied.get(kind, "internal")
+            assert kind == "analyzers" or error.__name__ in str(caught.value)
+    # The loop that ran it serves others.
+    with connect(policy=refuse_later) as host, pytest.raises(toolspan.PolicyDenied):
+        host.call("say", word="a")
+
+
+@pytest.mark.parametrize("kind", ["interceptors", "policy", "analyzers", "approver"])
+def test_a_timeout_ends_the_wait_for_a_rule_and_cancels_one_that_is_asynchronous(
+    kind: str,
+) -> None:
+    ended = threading.Event()
+    go_on = threading.Event()
+
+    async def hang(asked: object) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    def block(asked: object) -> None:
+        go_on.wait(LIMIT)
+
+    rules: dict[str, Any] = {"policy": {"confirm": "always"}} if kind == "approver" else {}
+    for function in (hang, block):
+        rules[kind] = [function] if kind.endswith("s") else function
+        with connect(**rules) as host, pytest.raises(toolspan.Timeout):
+            host.with_options(timeout=0.1).call("say", word="a")
+    go_on.set()
+    assert ended.wait(LIMIT)
+
+
+@pytest.mark.filterwarnings("ignore:a synchronous call of toolspan stops")
+@pytest.mark.parametrize("way", ["call", "acall", "call on a loop"])
+@pytest.mark.parametrize("kind", ["interceptors", "policy", "analyzers", "approver"])
+def test_a_rule_calls_the_host_that_asks_it(kind: str, way: str) -> None:
+    def call(asked: Any) -> Any:
+        return host.call("later", word="b") if asked.tool == "say" else None
+
+    async def call_on_a_loop(asked: Any) -> Any:
+        return call(asked)
+
+    async def acall(asked: Any) -> Any:
+        return await host.acall("later", word="b") if asked.tool == "say" else None
+
+    ways = {"call": call, "acall": acall, "call on a loop": call_on_a_loop}
+    seen: list[Any] = []
+
+    async def remember(asked: Any) -> Any:
+        said = ways[way](asked)
+        seen.append(await said if way != "call" else said)
+        return {"interceptors": None, "policy": None, "analyzers": "low", "approver": True}[kind]
+
+    rules: dict[str, Any] = {kind: [remember] if kind.endswith("s") else remember}
+    if kind == "approver":
+        rules["policy"] = {"confirm": "always", "allow": ["later"]}
+    with connect(**rules) as whole:
+
+        @whole.tool
+        async def later(word: str) -> str:
+            await asyncio.sleep(0)
+            return word
+
+        host = whole.with_options(timeout=LIMIT)
+        assert host.call("say", word="a").text == "a"
+        assert asyncio.run(awaited(host)) == "a"
+    assert [each.text for each in seen if each is not None] == ["b", "b"]
+
+
+async def awaited(host: toolspan.Host) -> str:
+    """What a call says, awaited."""
+    return (await host.acall("say", word="a")).text
+
+
+@pytest.mark.filterwarnings("ignore:a synchronous call of toolspan stops")
+def test_an_asynchronous_interceptor_lets_a_call_of_an_asynchronous_tool_go_on_synchronously() -> (
+    None
+):
+    async def loud(call: InterceptedCall) -> str:
+        return call.run().text.upper()
+
+    with connect(interceptors=[loud]) as host:
+
+        @host.tool
+        async def later(word: str) -> str:
+            await asyncio.sleep(0)
+            return word
+
+        assert host.with_options(timeout=LIMIT).call("later", word="a").text == "A"
+
+
+def test_many_threads_pass_the_same_rules_at_once() -> None:
+    async def seen(call: InterceptedCall) -> Any:
+        return (await call.arun()).text + call.arguments["word"]
+
+    rules: dict[str, Any] = {"policy": lambda call: None, "analyzers": [lambda call: "low"]}
+    with connect(interceptors=[seen, lambda call: call.run()], **rules) as host:
+        with ThreadPoolExecutor(32) as threads:
+            said = threads.map(lambda each: host.call("say", word=f"{each},").text, range(320))
+            assert list(said) == [f"{each},{each}," for each in range(320)]
 
 
 def test_what_is_no_function_is_refused_at_once() -> None:
