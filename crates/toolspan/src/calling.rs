@@ -67,7 +67,7 @@ impl Host {
     /// [`Host::run`] with options.
     pub async fn run_with(&self, model_call: &Value, options: CallOptions) -> Observation {
         match CallRequest::from_model(model_call) {
-            Ok(request) => self.observed(request, options).await,
+            Ok(request) => self.observed(self.as_meant(request), options).await,
             Err(error) => for_model(&error),
         }
     }
@@ -95,9 +95,12 @@ impl Host {
             Some(cancel) => batch.with_cancel(cancel.clone()),
             None => batch,
         };
-        let requests = model_calls.iter().map(CallRequest::from_model).collect();
+        let requests = model_calls.iter().map(|call| {
+            let request = CallRequest::from_model(call);
+            request.map(|request| self.as_meant(request))
+        });
         let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if request.tool == FINISH);
-        let ended = batch.run(requests, ends, |request| {
+        let ended = batch.run(requests.collect(), ends, |request| {
             let options = options.clone();
             async { Ok(self.observed(request?, options).await) }
         });
@@ -127,7 +130,7 @@ impl Host {
     async fn called(&self, asked: Asked, decided: &OnceLock<Decision>) -> Result<Observation> {
         self.refuse_closed()?;
         let Asked {
-            request,
+            mut request,
             preparing,
             options,
         } = asked;
@@ -135,7 +138,12 @@ impl Host {
             Some(tool) => (tool, options),
             None => {
                 let asked = tokio::time::Instant::now();
-                let found = self.find_within(&request.tool, options.clone()).await;
+                let mut found = self.find_within(&request.tool, options.clone()).await;
+                if found.is_err() && preparing.api_keys {
+                    // A model's names can be told once the tools are there.
+                    request = self.as_meant(request);
+                    found = self.known(&request.tool).map_or(found, Ok);
+                }
                 let tool = found.map_err(|error| error.in_tool(&request.tool))?;
                 let left = options
                     .timeout

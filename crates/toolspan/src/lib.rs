@@ -8,7 +8,7 @@
 //! let host = toolspan::Host::builder().server("uvx mcp-server-time").connect().await?;
 //! let seen = host.call("time__get_current_time", json!({"timezone": "UTC"})).await?;
 //! println!("{}", seen.text());
-//! let tools = host.snapshot().to_openai(); // what goes to a model
+//! let tools = host.to_openai(); // what goes to a model
 //! # let _ = tools;
 //! host.close().await;
 //! # Ok(())
@@ -25,6 +25,7 @@ mod calling;
 pub mod config;
 mod connect;
 mod find;
+mod forms;
 mod guarded;
 mod host;
 mod member;

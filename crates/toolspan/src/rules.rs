@@ -54,6 +54,8 @@ pub(crate) struct Rules {
     secrets: Option<SecretsByToolbox>,
     pub(crate) concurrency: usize,
     injection: Injection,
+    /// Whether a model was ever asked for its word on the risk.
+    risk_was_asked: AtomicBool,
     own_repair: Option<bool>,
     repair: AtomicBool,
 }
@@ -91,6 +93,7 @@ impl Rules {
             secrets,
             concurrency: given.concurrency.unwrap_or(AT_ONCE),
             injection: given.injection,
+            risk_was_asked: AtomicBool::new(false),
             own_repair: given.repair,
             repair: AtomicBool::new(true),
         };
@@ -144,15 +147,27 @@ impl Rules {
 
     /// The fields that a model is asked for beside a tool's own: what the program wants, and the risk
     /// where the policy needs it.
-    pub(crate) fn injection(&self) -> Injection {
+    fn injection(&self) -> Injection {
         let mut injection = self.injection;
         injection.security_risk |= self.policy.load().wants_model_risk();
         injection
     }
 
-    /// What is done with the arguments that a model gave.
+    /// The same, for a form that a model is about to be given.
+    pub(crate) fn told_to_model(&self) -> Injection {
+        let injection = self.injection();
+        if injection.security_risk {
+            self.risk_was_asked.store(true, Ordering::Relaxed);
+        }
+        injection
+    }
+
+    /// What is done with the arguments that a model gave. A model may have been given its tools before
+    /// another config was taken over: what it was ever asked for is taken out.
     pub(crate) fn of_model(&self) -> Preparing {
-        Preparing::of_model(self.injection()).with_repair(self.repairs())
+        let mut injection = self.injection();
+        injection.security_risk |= self.risk_was_asked.load(Ordering::Relaxed);
+        Preparing::of_model(injection).with_repair(self.repairs())
     }
 
     /// What counts of a tool's hints.

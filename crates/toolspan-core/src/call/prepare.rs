@@ -187,7 +187,7 @@ impl Desk<'_> {
     /// Valid arguments that refused ones clearly mean, and what was changed.
     fn repaired(&self, arguments: &Value, taken: &mut Taken) -> Option<(Value, Vec<Repair>)> {
         if !self.preparing.repair {
-            return None;
+            return self.without_nulls(arguments);
         }
         let depth = self.limits.json_depth;
         if let Some((wrapper, mut inner)) = unwrapped(self.schema, arguments, depth) {
@@ -201,6 +201,17 @@ impl Desk<'_> {
             }
         }
         self.set_right(arguments)
+    }
+
+    /// The arguments without the nulls of properties that are left out. A strict form has no other way
+    /// to leave one out, so this is no slip of the model's, and done where nothing is repaired, too.
+    fn without_nulls(&self, arguments: &Value) -> Option<(Value, Vec<Repair>)> {
+        if !self.preparing.api_keys {
+            return None;
+        }
+        let (arguments, repairs) = self.set_right(arguments)?;
+        let is_null = |repair: &Repair| repair.kind == RepairKind::NullDropped;
+        repairs.iter().all(is_null).then_some((arguments, repairs))
     }
 
     fn set_right(&self, arguments: &Value) -> Option<(Value, Vec<Repair>)> {

@@ -338,6 +338,18 @@ fn repair_can_be_turned_off() {
 }
 
 #[test]
+fn a_null_that_a_strict_form_demands_is_dropped_with_repair_off_too() {
+    let off = BOTH.with_repair(false);
+    let given = json!({"command": "ls", "timeout": null});
+    let call = prepare(shell(), given.clone(), &off).unwrap();
+    assert_eq!(call.arguments_text(), r#"{"command":"ls"}"#);
+    let more = json!({"command": "ls", "timeout": null, "tags": "[]"});
+    assert!(prepare(shell(), more, &off).is_err());
+    // Whoever is no model was given no such form.
+    assert!(prepare(shell(), given, &Preparing::STRICT).is_err());
+}
+
+#[test]
 fn where_repair_fails_the_arguments_as_given_are_told_of() {
     let given = json!({"command": 5, "timeout": "5", "timeuot": 1});
     let strict = CallRequest::new("work", given.clone())

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolspan_core::llm::{Answered, Api, Form, Projection};
 use toolspan_core::observation::LlmContent;
 use toolspan_core::toolbox::Diagnosis;
 use toolspan_core::{CallOptions, Observation, RegisteredTool, Result, Snapshot};
@@ -195,6 +196,51 @@ impl Host {
     /// What a model is given of an observation, within `limits.output_chars`.
     pub fn to_llm_content(&self, observation: &Observation) -> Vec<LlmContent> {
         self.host.to_llm_content(observation)
+    }
+
+    /// The answer to a model's call in the form of its API, within `limits.output_chars`.
+    pub fn tool_result(&self, api: Api, call: Answered<'_>, observation: &Observation) -> Value {
+        self.host.tool_result(api, call, observation)
+    }
+
+    /// The tools there are now in the form of an API, with the fields that the host asks a model for.
+    /// See [`Host::project`](crate::Host::project).
+    pub fn project(&self, form: &Form) -> Projection {
+        self.host.project(form)
+    }
+
+    /// The same of some of the tools. See [`Host::project_some`](crate::Host::project_some).
+    pub fn project_some(
+        &self,
+        form: &Form,
+        is_wanted: &dyn Fn(&RegisteredTool) -> bool,
+    ) -> Projection {
+        self.host.project_some(form, is_wanted)
+    }
+
+    /// The `tools` field of an OpenAI Chat Completions request.
+    pub fn to_openai(&self) -> Value {
+        self.host.to_openai()
+    }
+
+    /// The `tools` field of an OpenAI Responses request.
+    pub fn to_responses(&self) -> Value {
+        self.host.to_responses()
+    }
+
+    /// The `tools` field of an Anthropic Messages request.
+    pub fn to_anthropic(&self) -> Value {
+        self.host.to_anthropic()
+    }
+
+    /// The `tools` field of a Gemini request.
+    pub fn to_gemini(&self) -> Value {
+        self.host.to_gemini()
+    }
+
+    /// The `tools` field of an MCP `tools/list` result.
+    pub fn to_mcp(&self) -> Value {
+        self.host.to_mcp()
     }
 
     /// The tools there are now.

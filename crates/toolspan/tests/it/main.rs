@@ -20,6 +20,7 @@ mod examples;
 mod host_blocking;
 mod host_calls;
 mod host_endings;
+mod host_forms;
 mod host_isolation;
 mod host_native;
 mod host_once;
