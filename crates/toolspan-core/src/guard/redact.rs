@@ -70,20 +70,52 @@ impl Redactor {
         }
     }
 
+    /// These parts of one text without any registered value, also where a value begins in one of them
+    /// and ends in another; `None` when there was none. The mask stands where the value begins.
+    ///
+    /// ```
+    /// let redactor = toolspan_core::guard::Redactor::new(["hunter2-hunter2"]);
+    /// let clean = redactor.redact_across(&["key=hunter2-", "hunter2", "!"]);
+    /// assert_eq!(clean.as_deref(), Some(&["key=[redacted]".to_owned(), "".into(), "!".into()][..]));
+    /// ```
+    pub fn redact_across(&self, parts: &[&str]) -> Option<Vec<String>> {
+        let whole = parts.concat();
+        let found = self.stretches(&whole);
+        let mut begin = 0;
+        let mut changed = !found.is_empty();
+        let clean = parts.iter().map(|part| {
+            let bounds = (begin, begin + part.len());
+            begin = bounds.1;
+            let clean = masked_within(&whole, bounds, &found);
+            match self.urls.then(|| without_secrets_in_urls(&clean)) {
+                Some(Cow::Owned(cleaner)) => {
+                    changed = true;
+                    cleaner
+                }
+                _ => clean,
+            }
+        });
+        let clean = clean.collect();
+        changed.then_some(clean)
+    }
+
     fn without_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut found: Vec<(usize, usize)> = self
-            .needles
-            .iter()
-            .flat_map(|needle| {
-                text.match_indices(needle.as_str())
-                    .map(|(start, hit)| (start, start + hit.len()))
-            })
-            .collect();
-        if found.is_empty() {
-            return Cow::Borrowed(text);
+        let found = self.stretches(text);
+        match found.is_empty() {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(masked(text, found)),
         }
+    }
+
+    /// Where registered values stand, sorted by where they begin.
+    fn stretches(&self, text: &str) -> Vec<(usize, usize)> {
+        let hits = self.needles.iter().flat_map(|needle| {
+            text.match_indices(needle.as_str())
+                .map(|(start, hit)| (start, start + hit.len()))
+        });
+        let mut found: Vec<(usize, usize)> = hits.collect();
         found.sort_unstable();
-        Cow::Owned(masked(text, found))
+        found
     }
 
     /// Whether it hides nothing at all.
@@ -113,6 +145,26 @@ pub(super) fn masked(text: &str, stretches: impl IntoIterator<Item = (usize, usi
         done = done.max(end);
     }
     clean.push_str(text.get(done..).unwrap_or_default());
+    clean
+}
+
+/// What is left of a part of a text, from one byte to another, when these stretches of the text are
+/// masked where they begin.
+fn masked_within(text: &str, (begin, end): (usize, usize), stretches: &[(usize, usize)]) -> String {
+    let mut clean = String::with_capacity(end - begin);
+    // Up to here the text is masked or left.
+    let mut done = 0;
+    for (start, stop) in stretches {
+        if *start >= done {
+            let before = done.max(begin)..(*start).min(end);
+            clean.push_str(text.get(before).unwrap_or_default());
+            if (begin..end).contains(start) {
+                clean.push_str(MASK);
+            }
+        }
+        done = done.max(*stop);
+    }
+    clean.push_str(text.get(done.max(begin)..end).unwrap_or_default());
     clean
 }
 
@@ -215,7 +267,44 @@ mod tests {
         assert_eq!(redactor.redact("<first-shared-and-more>"), "<[redacted]>");
     }
 
+    #[test]
+    fn a_value_that_is_spread_over_parts_is_masked_where_it_begins() {
+        let redactor = Redactor::new(["first-shared", "shared-second"]);
+        let across = |parts: &[&str]| redactor.redact_across(parts);
+        assert_eq!(
+            across(&["a first-", "sha", "red-second b first-shared", "", " c"]).unwrap(),
+            ["a [redacted]", "", " b [redacted]", "", " c"]
+        );
+        assert_eq!(across(&["first", "-", "other"]), None);
+        assert_eq!(across(&[]), None);
+        let urls = Redactor::default().hiding_urls();
+        let clean = urls.redact_across(&["x", "GET https://me:pw@h/"]).unwrap();
+        assert_eq!(clean, ["x", "GET https://[redacted]@h/"]);
+    }
+
     proptest::proptest! {
+        /// Parts that are put together again are as the whole text, wherever it was cut.
+        #[test]
+        fn it_makes_no_difference_where_a_text_is_cut(
+            text in "[a-c]{0,80}",
+            cuts in proptest::collection::vec(0..80_usize, 0..6),
+        ) {
+            let redactor = Redactor::new(["abcabcab", "bbbbbbbb", "cabcabbb"]);
+            let mut cuts = cuts;
+            cuts.sort_unstable();
+            let mut parts = Vec::new();
+            let mut rest = text.as_str();
+            for cut in cuts {
+                let (part, left) = rest.split_at(cut.min(rest.len()) / 2);
+                parts.push(part);
+                rest = left;
+            }
+            parts.push(rest);
+            let whole = redactor.redact(&text);
+            let across = redactor.redact_across(&parts).map(|parts| parts.concat());
+            proptest::prop_assert_eq!(across.as_deref().unwrap_or(&text), &*whole);
+        }
+
         #[test]
         fn no_form_of_a_secret_survives(
             secrets in proptest::collection::vec("[a-c\"/ é]{8,12}", 1..4),

@@ -20,6 +20,7 @@ impl Observation {
         if redactor.is_empty() {
             return self;
         }
+        redact_across_blocks(&mut self.content, redactor);
         self.content = self
             .content
             .into_iter()
@@ -35,6 +36,14 @@ impl Observation {
             redact_text(&mut repair.pointer, redactor);
             redact_text(&mut repair.note, redactor);
         }
+        let texts = self.for_model.iter_mut().flatten();
+        redact_across(
+            texts.filter_map(|part| match part {
+                LlmContent::Text(text) => Some(text),
+                LlmContent::Image { .. } => None,
+            }),
+            redactor,
+        );
         for part in self.for_model.iter_mut().flatten() {
             redact_part(part, redactor);
         }
@@ -44,6 +53,27 @@ impl Observation {
             redact_text(violation, redactor);
         }
         self
+    }
+}
+
+/// A secret may begin in one text block and end in the next: who reads them reads it.
+fn redact_across_blocks(content: &mut [Content], redactor: &Redactor) {
+    let texts = content.iter_mut().filter_map(|block| match block {
+        Content::Text(text) => Some(&mut text.text),
+        _ => None,
+    });
+    redact_across(texts, redactor);
+}
+
+fn redact_across<'a>(texts: impl Iterator<Item = &'a mut String>, redactor: &Redactor) {
+    let mut texts: Vec<&mut String> = texts.collect();
+    if texts.len() < 2 {
+        return;
+    }
+    let parts: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
+    let clean = redactor.redact_across(&parts).into_iter().flatten();
+    for (text, clean) in texts.iter_mut().zip(clean) {
+        **text = clean;
     }
 }
 
@@ -88,22 +118,19 @@ fn redact_part(part: &mut LlmContent, redactor: &Redactor) {
     }
 }
 
-/// A secret may begin in one span and end in another: then the styles are lost.
+/// A secret may begin in one span and end in another.
 fn redacted_spans(shown: Styled, redactor: &Redactor) -> Styled {
-    let whole: String = shown
+    let parts: Vec<&str> = shown
         .spans()
         .iter()
         .map(|span| span.text.as_str())
         .collect();
-    let clean = shown.map_text(|text| redactor.redact(text));
-    let left: String = clean
-        .spans()
-        .iter()
-        .map(|span| span.text.as_str())
-        .collect();
-    match is_secret(&left, redactor) {
-        true => Styled::plain(redactor.redact(&whole)),
-        false => clean,
+    match redactor.redact_across(&parts) {
+        None => shown,
+        Some(clean) => {
+            let mut clean = clean.into_iter();
+            shown.map_text(|_| clean.next().unwrap_or_default().into())
+        }
     }
 }
 
@@ -233,6 +260,33 @@ mod tests {
             shown.contains("[image/png left out: it holds a secret]"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_secret_that_is_spread_over_blocks_or_spans_is_hidden_and_the_rest_stays() {
+        let (begin, end) = SECRET.split_at(5);
+        let observation = Observation {
+            visual: Some(
+                Styled::plain("a ")
+                    .with(Style::Strong, begin)
+                    .with(Style::Bad, end)
+                    .with(Style::Good, "b"),
+            ),
+            for_model: Some(vec![
+                LlmContent::Text(begin.to_owned()),
+                LlmContent::Text(format!("{end}!")),
+            ]),
+            ..Observation::text_of(format!("key: {begin}"))
+                .with_content(Content::image("AAAA", "image/png"))
+                .with_content(Content::text(format!("{end}, done")))
+        };
+        let clean = observation.redacted(&Redactor::new([SECRET]));
+        assert_eq!(clean.text(), "key: [redacted]\n, done");
+        let told = clean.to_llm_content(1_000);
+        let text = |text: &str| LlmContent::Text(text.to_owned());
+        assert_eq!(told, [text("[redacted]"), text("!")]);
+        let shown = clean.visualize().to_ansi();
+        assert_eq!(shown, "a \x1b[1m[redacted]\x1b[0m\x1b[32mb\x1b[0m");
     }
 
     #[test]
