@@ -16,6 +16,7 @@ use super::secrets::SecretAccess;
 use crate::guard::Secret;
 use crate::guard::limits::Timeouts;
 use crate::guard::outcome::{Outcome, Phase};
+use crate::observation::Observation;
 
 /// The surroundings of one running call.
 pub struct Context {
@@ -150,11 +151,14 @@ impl Context {
         self.options.on_progress.is_some()
     }
 
-    /// Tells the caller of progress, and starts the idle limit anew. A panic of the caller's sink is
-    /// not the tool's: it ends here, and the call goes on.
-    pub fn report(&self, progress: Progress) {
+    /// Tells the caller of progress, without the secrets that were given out, and starts the idle
+    /// limit anew. A panic of the caller's sink is not the tool's: it ends here, and the call goes on.
+    pub fn report(&self, mut progress: Progress) {
         self.note_life();
         if let Some(sink) = &self.options.on_progress {
+            if let (Some(secrets), Some(message)) = (&self.secrets, &mut progress.message) {
+                *message = secrets.redactor().redact(message).into_owned();
+            }
             let _ = catch_unwind(AssertUnwindSafe(|| sink(progress)));
         }
     }
@@ -236,6 +240,20 @@ impl Context {
 
     pub(super) fn secrets(&self) -> Option<&Arc<SecretAccess>> {
         self.secrets.as_ref()
+    }
+
+    /// What came of the call, without the secrets that were given out so far.
+    pub(super) fn without_secrets(
+        &self,
+        ended: crate::Result<Observation>,
+    ) -> crate::Result<Observation> {
+        let Some(secrets) = &self.secrets else {
+            return ended;
+        };
+        let redactor = secrets.redactor();
+        ended
+            .map(|observation| observation.redacted(&redactor))
+            .map_err(|error| error.redacted(&redactor))
     }
 
     /// The call in whose course this one is made.

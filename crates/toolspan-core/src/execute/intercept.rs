@@ -165,11 +165,13 @@ impl<'a> Next<'a> {
             // It may panic before it gives its future, too.
             let work = async { interceptor.around(call, next).await };
             let ended = AssertUnwindSafe(work).catch_unwind().await;
-            ended.unwrap_or_else(|panic| {
+            let ended = ended.unwrap_or_else(|panic| {
                 let what = format!("the interceptor {}", interceptor.name());
                 let error = panics::of(&what, &*panic).with_outcome(context.outcome());
                 Err(error.in_toolbox(&tool.toolbox).in_tool(&tool.name))
-            })
+            });
+            // It may have asked for a secret of the toolbox.
+            context.without_secrets(ended)
         })
     }
 }

@@ -52,13 +52,7 @@ pub async fn run(
             with_output_checked(observation, tool)
         })
         .map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name));
-    let Some(secrets) = context.secrets() else {
-        return ended;
-    };
-    let redactor = secrets.redactor();
-    ended
-        .map(|observation| observation.redacted(&redactor))
-        .map_err(|error| error.redacted(&redactor))
+    context.without_secrets(ended)
 }
 
 /// Runs a call once it has its places and its resources.

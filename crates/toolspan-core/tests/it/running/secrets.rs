@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolspan_core::execute::{
-    InterceptedCall, Interceptor, Next, SecretAccess, Secrets, intercepted,
+    InterceptedCall, Interceptor, Next, Progress, SecretAccess, Secrets, intercepted,
 };
 use toolspan_core::guard::{Limits, Secret};
 use toolspan_core::{
@@ -349,6 +349,71 @@ async fn interceptors_see_and_give_references_and_see_no_secret_in_results() {
     assert_eq!(seen.text(), r#"{"key":"[redacted]","script":"added"}"#);
     let log = log.lock().unwrap().join("\n");
     assert!(!log.contains("hunter2") && log.contains("$secret"), "{log}");
+}
+
+/// An interceptor that asks for the secret of the toolbox and does this with it.
+struct Telling(fn(String) -> Result<Observation>);
+
+impl Interceptor for Telling {
+    fn name(&self) -> &str {
+        "telling"
+    }
+
+    fn around<'a>(
+        &'a self,
+        call: InterceptedCall<'a>,
+        _: Next<'a>,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        Box::pin(async move {
+            let token = call.context().secret("TOKEN")?;
+            (self.0)(token.reveal().to_owned())
+        })
+    }
+}
+
+#[tokio::test]
+async fn what_an_interceptor_tells_of_a_secret_is_hidden_too() {
+    let (house, limits) = (house(false), Limits::default());
+    let (tool, _) = noting();
+    let answers = |token| Ok(Observation::text_of(token));
+    let refuses = |token| Err(Error::new(ErrorKind::PolicyDenied, Phase::Decide, token));
+    let panics = |token: String| panic!("{token}");
+    for (tells, told) in [
+        (answers as fn(String) -> _, "[redacted]"),
+        (refuses, "[redacted]"),
+        (panics, "the interceptor telling panicked: [redacted]"),
+    ] {
+        let context = house.context(CallOptions::default());
+        let call = house.checked(&tool, json!({})).unwrap();
+        let call = InterceptedCall::new(&tool, call, &context, &limits);
+        let telling: [Arc<dyn Interceptor>; 1] = [Arc::new(Telling(tells))];
+        let end = |_: InterceptedCall<'_>| async { Ok(Observation::default()) };
+        let ended = intercepted(&telling, call, end).await;
+        let ended = ended
+            .map(|seen| seen.text())
+            .unwrap_or_else(|error| error.message().to_owned());
+        assert_eq!(ended, told);
+    }
+}
+
+#[tokio::test]
+async fn progress_tells_no_secret() {
+    let reports = worker("reports", nothing, |_, context| {
+        let token = context.secret("TOKEN").unwrap();
+        let message = format!("signed in with {}", token.reveal());
+        context.report(Progress::new(1.0, None).with_message(message));
+        Box::pin(async { Ok(Observation::default()) })
+    });
+    let log = Log::default();
+    let heard = Arc::clone(&log);
+    let options = CallOptions::default().with_progress(move |progress| {
+        note(&heard, &progress.message.unwrap_or_default());
+    });
+    house(false)
+        .call(&reports, json!({}), options)
+        .await
+        .unwrap();
+    assert_eq!(*log.lock().unwrap(), ["signed in with [redacted]"]);
 }
 
 #[tokio::test]
