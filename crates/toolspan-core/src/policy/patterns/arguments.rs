@@ -37,7 +37,7 @@ pub(super) enum Piece<'a> {
 }
 
 /// Calls `take` for every command and path of a call, until it gives false. Looks at each argument
-/// once; where none is named like a command or a path, nothing else is done.
+/// once; where none is named like a command or a path, nothing else is done, and no memory is taken.
 pub(super) fn each<'a>(
     tool: &str,
     arguments: &'a Map<String, Value>,
@@ -47,9 +47,9 @@ pub(super) fn each<'a>(
         .values()
         .any(|value| !matches!(value, Value::Null | Value::Bool(_) | Value::Number(_)));
     if looks {
-        let does = Does::of(tool, arguments);
         Visit {
-            does,
+            call: (tool, arguments),
+            does: None,
             take,
             goes_on: true,
         }
@@ -195,17 +195,25 @@ fn words(name: &str) -> impl Iterator<Item = String> {
     found.into_iter().take(16)
 }
 
-/// The role of an argument of this name.
+/// The longest name, in bytes, that says what an argument is.
+const LONGEST_NAME: usize = 64;
+
+/// The role of an argument of this name. Takes no memory, since every call asks for each of its names.
 fn role(key: &str) -> Role {
-    if key.len() > 64 {
+    if key.len() > LONGEST_NAME {
         return Role::Other;
     }
-    let bare: String = key
-        .chars()
-        .filter(|char| char.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    match bare.as_str() {
+    let bare = key.chars().filter(|char| char.is_alphanumeric());
+    let mut room = [0; LONGEST_NAME];
+    let mut length = 0;
+    // In small letters a name has no more characters than it had bytes.
+    for (place, char) in room.iter_mut().zip(bare.flat_map(char::to_lowercase)) {
+        // The names below are ASCII: whatever is not, makes another name of it.
+        *place = if char.is_ascii() { char as u8 } else { b'?' };
+        length += 1;
+    }
+    let bare = room.get(..length).map(std::str::from_utf8);
+    match bare.and_then(Result::ok).unwrap_or_default() {
         "command" | "commands" | "cmd" | "cmds" | "commandline" | "shellcommand" | "shell"
         | "bash" | "run" | "exec" | "execute" | "argv" | "script" | "program" | "executable" => {
             Role::Command
@@ -241,7 +249,10 @@ fn role(key: &str) -> Role {
 }
 
 struct Visit<'t, 'a> {
-    does: Does,
+    /// The tool's own name, and all arguments.
+    call: (&'t str, &'a Map<String, Value>),
+    /// Found out for the first path, since most calls have none.
+    does: Option<Does>,
     take: &'t mut dyn FnMut(Piece<'a>) -> bool,
     goes_on: bool,
 }
@@ -293,22 +304,32 @@ impl<'a> Visit<'_, 'a> {
     }
 
     fn text(&mut self, text: &'a str, role: Role) {
-        let does = self.does;
         let piece = match role {
             Role::Code => Piece::Code(text),
-            Role::Path => Piece::Path {
-                text,
-                writes: does.writes,
-                deletes: does.deletes,
-            },
-            Role::Source => Piece::Path {
-                text,
-                writes: does.writes && does.moves,
-                deletes: does.moves,
-            },
+            Role::Path => {
+                let does = self.does();
+                Piece::Path {
+                    text,
+                    writes: does.writes,
+                    deletes: does.deletes,
+                }
+            }
+            Role::Source => {
+                let does = self.does();
+                Piece::Path {
+                    text,
+                    writes: does.writes && does.moves,
+                    deletes: does.moves,
+                }
+            }
             Role::Command | Role::Words | Role::Folder | Role::Content | Role::Other => return,
         };
         self.give(piece);
+    }
+
+    fn does(&mut self) -> Does {
+        let (tool, arguments) = self.call;
+        *self.does.get_or_insert_with(|| Does::of(tool, arguments))
     }
 
     fn give(&mut self, piece: Piece<'a>) {
