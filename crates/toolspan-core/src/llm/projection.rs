@@ -18,7 +18,7 @@ use crate::registry::{RegisteredTool, Snapshot};
 pub struct Projection {
     /// The value of the request's `tools` field.
     pub tools: Value,
-    /// Every change that was made, in the order of the tools.
+    /// Every change that was made of the tools that are given, in their order.
     pub losses: Vec<Loss>,
     /// Tools that the API cannot take.
     pub left_out: Vec<LeftOut>,
@@ -108,13 +108,15 @@ impl Snapshot {
             }
             let mut losses = Losses::new(&tool.name);
             match request.declare((tool, &form), &mut losses, &mut projection.renamed) {
-                Ok(value) => declared.push(value),
+                Ok(value) => {
+                    declared.push(value);
+                    projection.losses.append(&mut losses.list);
+                }
                 Err(Unfit(reason)) => projection.left_out.push(LeftOut {
                     tool: Arc::clone(&tool.name),
                     reason,
                 }),
             }
-            projection.losses.append(&mut losses.list);
         }
         projection.tools = match form.api {
             Api::Gemini | Api::GeminiOpenApi if !declared.is_empty() => {
