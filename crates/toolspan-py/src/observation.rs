@@ -31,10 +31,14 @@ pub(crate) struct Observation {
 impl Observation {
     /// An observation of a host whose `limits.output_chars` is `output_chars`; the toolbox's own
     /// comes first.
-    pub(crate) fn new(observation: toolspan::Observation, output_chars: usize) -> Self {
+    pub(crate) fn new(
+        observation: impl Into<Arc<toolspan::Observation>>,
+        output_chars: usize,
+    ) -> Self {
+        let inner = observation.into();
         Self {
-            output_chars: observation.output_chars.unwrap_or(output_chars),
-            inner: Arc::new(observation),
+            output_chars: inner.output_chars.unwrap_or(output_chars),
+            inner,
         }
     }
 }
@@ -143,13 +147,14 @@ impl Observation {
         Block::all(py, &Arc::new(given))
     }
 
-    /// The text, within max_chars characters; None means the toolbox's limits.output_chars.
+    /// The text, or that of what the tool chose for a model, within max_chars characters; None means
+    /// the toolbox's limits.output_chars.
     ///
     /// Text past the bound is cut in the middle, with a notice of what is missing. The notice
     /// counts, but may pass a bound of less than twice its length.
     #[pyo3(signature = (max_chars=None))]
     fn to_llm_text(&self, max_chars: Option<usize>) -> String {
-        budget::shorten(self.inner.text(), self.bound(max_chars))
+        budget::shorten(self.inner.text_for_model(), self.bound(max_chars))
     }
 
     /// The result as MCP writes it: content, structuredContent, isError and what else there was.

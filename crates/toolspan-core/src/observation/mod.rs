@@ -106,6 +106,19 @@ impl Observation {
         }
     }
 
+    /// The text that a model is given where it takes nothing else: of what the tool's author chose,
+    /// or all of it. Unbounded, and without a word for what is no text.
+    pub fn text_for_model(&self) -> String {
+        let Some(chosen) = &self.for_model else {
+            return self.text();
+        };
+        let texts = chosen.iter().filter_map(|part| match part {
+            LlmContent::Text(text) => Some(text.as_str()),
+            LlmContent::Image { .. } => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// What a person is shown: what the tool's author chose, or the text; a failure says so.
     pub fn visualize(&self) -> Styled {
         match (&self.visual, self.is_error) {

@@ -125,6 +125,7 @@ async fn a_typed_result_chooses_what_a_model_and_a_person_are_shown() {
     let seen = answer(&lists(false), json!({})).await.unwrap();
     let text = |text: &str| LlmContent::Text(text.to_owned());
     assert_eq!(seen.to_llm_content(100), [text("a\nb\u{1b}[2J")]);
+    assert_eq!(seen.text_for_model(), "a\nb\u{1b}[2J");
     assert_eq!(seen.visualize().to_ansi(), "found \u{1b}[1m2\u{1b}[0m");
     // The content is kept for everyone else.
     assert_eq!(seen.structured.as_ref().unwrap()["files"][0], "a");
@@ -137,7 +138,9 @@ async fn a_typed_result_chooses_what_a_model_and_a_person_are_shown() {
 
 #[test]
 fn without_a_choice_a_person_is_shown_the_text_and_whether_it_failed() {
-    let seen = Observation::text_of("done\u{1b}[2J").visualize();
+    let seen = Observation::text_of("done\u{1b}[2J");
+    assert_eq!(seen.text_for_model(), seen.text());
+    let seen = seen.visualize();
     assert_eq!(seen.to_ansi(), "done");
     let failed = Observation::error_of("no such file").visualize();
     assert_eq!(failed.to_ansi(), "\u{1b}[31mno such file\u{1b}[0m");

@@ -34,15 +34,29 @@ SECTIONS = {
     "yield",
     "yields",
 }
-#: Those below which parameters are described.
+#: Those below which parameters, or the members of a class, are described.
 PARAMETERS = {
     "args",
     "arguments",
+    "attributes",
     "keyword args",
     "keyword arguments",
     "other parameters",
     "parameters",
     "params",
+}
+
+#: The same as fields of Sphinx.
+FIELDS = {
+    "param",
+    "parameter",
+    "arg",
+    "argument",
+    "key",
+    "keyword",
+    "attribute",
+    "ivar",
+    "var",
 }
 
 _FIELD = re.compile(r"^\s*:(\w+)([^:]*):\s*(.*)$")
@@ -107,7 +121,7 @@ def _read_field(lines: list[str], at: int, said: Documented) -> int:
     if match is None:
         return next_
     kind, names, first = match.groups()
-    if kind in {"param", "parameter", "arg", "argument", "key", "keyword"} and names.split():
+    if kind in FIELDS and names.split():
         name = names.split()[-1].lstrip("*")
         said.parameters[name] = _joined([first, *lines[at + 1 : next_]])
     return next_

@@ -46,10 +46,14 @@ def by_pydantic(hint: Any, definitions: Definitions) -> Kind:
     except pydantic.PydanticUserError as error:
         raise Unusable(f"pydantic cannot describe it: {error.message}") from error
     inner = schema.pop("$defs", {})
-    new = {name: definitions.free(name) for name in inner}
-    for name, other in new.items():
-        definitions.named[other] = _renamed(inner[name], new)
-    schema = _renamed(schema, new)
+    if all(definitions.named.get(name, known) == known for name, known in inner.items()):
+        # A model that stands at several places is described once.
+        definitions.named.update(inner)
+    else:
+        new = {name: definitions.free(name) for name in inner}
+        for name, other in new.items():
+            definitions.named[other] = _renamed(inner[name], new)
+        schema = _renamed(schema, new)
 
     def accepts(value: Any) -> bool:
         try:

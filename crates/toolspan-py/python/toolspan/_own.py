@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ._run import DefinedRunner, Runner
-from ._signature import describe
+from ._signature import LocalNames, describe
 from ._toolspan import Host, _Job
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -32,14 +32,9 @@ def decorate(
     return decorator
 
 
-def _local_names() -> Callable[[], Mapping[str, Any]]:
-    """The local names of the program where it makes the tool.
-
-    To look at them costs, and keeps what they mean as long as that function runs: it is done where
-    an annotation cannot be understood without them.
-    """
-    frame = sys._getframe(2)
-    return lambda: frame.f_locals
+def _local_names() -> LocalNames:
+    """The local names of the program where it makes the tool."""
+    return LocalNames(sys._getframe(2))
 
 
 def add(
@@ -49,7 +44,7 @@ def add(
     description: str | None,
     annotations: Any,
     resources: Iterable[str] | None,
-    names: Callable[[], Mapping[str, Any]],
+    names: LocalNames,
 ) -> FunctionT:
     """Adds a function to the tools of a host, and gives it back."""
     described = describe(function, name=name, description=description, names=names)

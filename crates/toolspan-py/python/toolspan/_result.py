@@ -129,7 +129,8 @@ def plain(value: Any) -> Any:
         }
     dump = getattr(type(value), "model_dump", None)
     if callable(dump):
-        return dump(value, mode="json")
+        # Under the names that its schema has.
+        return dump(value, mode="json", by_alias=True)
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, Mapping):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,8 +15,33 @@ from ._docstring import Documented, read
 from ._kind import Definitions, Kind, Unusable
 from ._types import kind_of
 
-#: What stands for the surroundings of a call in an annotation.
-CONTEXT = "CallContext"
+#: A name in an annotation that is written as text.
+WORD = re.compile(r"[^\W\d]\w*")
+
+
+class LocalNames:
+    """The local names of the function that makes a tool.
+
+    To look at what they mean costs, and keeps it as long as that function runs: it is done where an
+    annotation cannot be understood without them.
+    """
+
+    def __init__(self, frame: types.FrameType) -> None:
+        self._frame = frame
+
+    def values(self) -> Mapping[str, Any]:
+        """What they mean."""
+        return self._frame.f_locals
+
+    def are_meant_by(self, function: Callable[..., Any]) -> bool:
+        """Whether annotations of a function that is defined there are written with them."""
+        code = self._frame.f_code
+        path = getattr(function, "__qualname__", "").split(".")
+        if path[-3:-1] != [code.co_name, "<locals>"]:
+            return False
+        written = getattr(function, "__annotations__", {}).values()
+        words = {word for text in written if isinstance(text, str) for word in WORD.findall(text)}
+        return not words.isdisjoint((*code.co_varnames, *code.co_cellvars))
 
 
 @dataclass(frozen=True)
@@ -81,7 +108,7 @@ def describe(
     *,
     name: str | None = None,
     description: str | None = None,
-    names: Callable[[], Mapping[str, Any]] = dict,
+    names: LocalNames | None = None,
 ) -> Described:
     """A function as a tool. ``names`` gives the local names where it is defined.
 
@@ -91,10 +118,18 @@ def describe(
     if not called.strip():
         raise TypeError("the name of a tool must not be blank")
     code = code_of(function)
+    if inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code):
+        raise TypeError(f"{called}() yields its result in parts: return it whole, such as a list")
     said = read(inspect.getdoc(function) or "")
     hints = hints_of(function, code, names)
     taken = _Taken(called, hints, said)
-    for number, parameter in enumerate(inspect.signature(function).parameters.values()):
+    parameters = inspect.signature(function).parameters
+    if (owner := owner_of(function)) and {"self", "cls"} & (set(list(parameters)[:1]) - set(hints)):
+        raise TypeError(
+            f"{called}() is a method without its object: give the tool that of one, such as "
+            f"host.tool({owner}().{called})"
+        )
+    for number, parameter in enumerate(parameters.values()):
         taken.take(number, parameter)
     return Described(
         name=called,
@@ -134,10 +169,17 @@ def code_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+def owner_of(function: Callable[..., Any]) -> str | None:
+    """The class in whose body a function stands, where it is bound to none of its objects."""
+    path = getattr(function, "__qualname__", "").split(".")
+    is_bound = getattr(function, "__self__", None) is not None
+    return None if is_bound or len(path) < 2 or path[-2] == "<locals>" else path[-2]
+
+
 def hints_of(
     function: Callable[..., Any],
     code: Callable[..., Any],
-    names: Callable[[], Mapping[str, Any]],
+    names: LocalNames | None,
 ) -> dict[str, Any]:
     """The annotations of a function, resolved."""
     inner = inspect.unwrap(code)
@@ -151,9 +193,12 @@ def hints_of(
         except ValueError:
             continue
     try:
-        return typing.get_type_hints(inner, localns=local, include_extras=True)
+        if names is None or not names.are_meant_by(inner):
+            return typing.get_type_hints(inner, localns=local, include_extras=True)
     except NameError:
-        local = {**names(), **local}
+        pass
+    if names is not None:
+        local = {**names.values(), **local}
     try:
         return typing.get_type_hints(inner, localns=local, include_extras=True)
     except NameError as error:

@@ -80,6 +80,7 @@ class ToolboxStatus(TypedDict):
 class TextContent:
     """A block of text."""
 
+    def __new__(cls, text: str) -> TextContent: ...
     type: Final[Literal["text"]] = "text"
     __match_args__ = ("text",)
     @property
@@ -92,6 +93,7 @@ class TextContent:
 class ImageContent:
     """An image."""
 
+    def __new__(cls, data: str | bytes, mime_type: str) -> ImageContent: ...
     type: Final[Literal["image"]] = "image"
     __match_args__ = ("data", "mime_type")
     @property
@@ -109,6 +111,7 @@ class ImageContent:
 class AudioContent:
     """Sound."""
 
+    def __new__(cls, data: str | bytes, mime_type: str) -> AudioContent: ...
     type: Final[Literal["audio"]] = "audio"
     __match_args__ = ("data", "mime_type")
     @property
@@ -221,7 +224,8 @@ class Observation:
         count, but may pass a bound of less than 200.
         """
     def to_llm_text(self, max_chars: int | None = None) -> str:
-        """The text, within max_chars characters; None means the toolbox's limits.output_chars.
+        """The text, or that of what the tool chose for a model, within max_chars characters; None
+        means the toolbox's limits.output_chars.
 
         Text past the bound is cut in the middle, with a notice of what is missing. The notice
         counts, but may pass a bound of less than twice its length.

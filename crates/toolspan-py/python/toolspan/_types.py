@@ -9,6 +9,7 @@ import datetime
 import decimal
 import enum
 import functools
+import inspect
 import operator
 import pathlib
 import types
@@ -17,6 +18,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from ._docstring import Documented, read
 from ._kind import Definitions, Kind, Unusable
 from ._models import by_pydantic, is_of_pydantic
 
@@ -325,7 +327,7 @@ class _Member:
     default: Any = NONE
 
 
-def _members(kind: Any) -> list[_Member]:
+def _members(kind: Any, output: bool) -> list[_Member]:
     try:
         hints = typing.get_type_hints(kind, include_extras=True)
     except NameError as error:
@@ -336,12 +338,12 @@ def _members(kind: Any) -> list[_Member]:
         required = kind.__required_keys__
         return [_Member(name, hint, name in required) for name, hint in hints.items()]
     if dataclasses.is_dataclass(kind):
-        fields = [field for field in dataclasses.fields(kind) if field.init]
+        fields = dataclasses.fields(kind) if output else _taken_by(kind)
         missing = dataclasses.MISSING
         return [
             _Member(
                 field.name,
-                hints[field.name],
+                getattr(hints[field.name], "type", hints[field.name]),
                 field.default is missing and field.default_factory is missing,
                 NONE if field.default is missing else field.default,
             )
@@ -354,6 +356,15 @@ def _members(kind: Any) -> list[_Member]:
     ]
 
 
+def _taken_by(kind: Any) -> list[dataclasses.Field[Any]]:
+    """The fields of a dataclass that its constructor takes, and what is for that alone."""
+    fields = kind.__dataclass_fields__
+    taken = list(inspect.signature(kind).parameters)
+    if odd := [name for name in taken if name not in fields]:
+        raise Unusable(f"{kind.__qualname__} is made with {odd[0]!r}, which is none of its fields")
+    return [fields[name] for name in taken]
+
+
 def _record(kind: Any, definitions: Definitions) -> Kind:
     """An object with named members; by a reference, since it may hold itself."""
     if kind in definitions.kinds:
@@ -362,7 +373,7 @@ def _record(kind: Any, definitions: Definitions) -> Kind:
     named: dict[str, Any] = {}
     definitions.named[name] = named
     kinds: dict[str, Kind] = {}
-    members = _members(kind)
+    members = _members(kind, definitions.output)
     required = [member.name for member in members if member.is_required]
 
     def accepts(value: Any) -> bool:
@@ -378,10 +389,13 @@ def _record(kind: Any, definitions: Definitions) -> Kind:
     reference = Kind({"$ref": f"#/$defs/{name}"}, accepts, build, True)
     definitions.kinds[kind] = reference
     properties: dict[str, Any] = {}
+    said = _said_of(kind)
     for member in members:
         own = kind_of(member.hint, definitions)
         kinds[member.name] = own
         properties[member.name] = dict(own.schema)
+        if member.name in said.parameters and "description" not in own.schema:
+            properties[member.name]["description"] = said.parameters[member.name]
         if member.default is not NONE:
             written = own.written(member.default)
             if written is not None or member.default is None:
@@ -389,14 +403,14 @@ def _record(kind: Any, definitions: Definitions) -> Kind:
     named.update(type="object", properties=properties)
     if required:
         named["required"] = required
-    if (said := _said_of(kind)) is not None:
-        named["description"] = said
+    if said.description:
+        named["description"] = said.description
     named["additionalProperties"] = False
     return reference
 
 
-def _said_of(kind: type) -> str | None:
-    """The docstring that an author wrote; a dataclass without one has its signature."""
+def _said_of(kind: type) -> Documented:
+    """What an author says of a class; a dataclass without words has its signature."""
     said = kind.__dict__.get("__doc__")
     is_made = not said or said.startswith(f"{kind.__name__}(")
-    return None if is_made else " ".join(str(said).split())
+    return read("" if is_made else inspect.cleandoc(str(said)))

@@ -2,9 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::json;
 use toolspan::Content;
 
-use super::block::{Block, decoded, hash_of};
+use super::block::{Block, Data, decoded, hash_of};
 
 /// An image.
 #[pyclass(frozen, eq, module = "toolspan")]
@@ -13,6 +14,13 @@ pub(crate) struct ImageContent(pub(super) Block);
 
 #[pymethods]
 impl ImageContent {
+    /// A block of an image: its bytes, or base64 of them.
+    #[new]
+    fn of_data(data: Data, mime_type: String) -> PyResult<Self> {
+        let data = data.into_base64()?;
+        Ok(Self(Block::made(Content::image(data, mime_type))))
+    }
+
     /// The kind in MCP.
     #[classattr]
     fn r#type() -> &'static str {
@@ -62,6 +70,14 @@ pub(crate) struct AudioContent(pub(super) Block);
 
 #[pymethods]
 impl AudioContent {
+    /// A block of sound: its bytes, or base64 of them.
+    #[new]
+    fn of_data(data: Data, mime_type: String) -> PyResult<Self> {
+        let data = data.into_base64()?;
+        let written = json!({"type": "audio", "data": data, "mimeType": mime_type});
+        Ok(Self(Block::made(Content::from_json(written))))
+    }
+
     /// The kind in MCP.
     #[classattr]
     fn r#type() -> &'static str {

@@ -24,6 +24,17 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// A block that a program makes.
+    pub(super) fn made(content: Content) -> Self {
+        let mut observation = Observation::default();
+        observation.content.push(content);
+        let observation = Arc::new(observation);
+        Self {
+            observation,
+            index: 0,
+        }
+    }
+
     /// All blocks of an observation, each an object of its kind's class.
     pub(crate) fn all<'py>(
         py: Python<'py>,
@@ -102,6 +113,38 @@ pub(super) fn hash_of(main: &str) -> u64 {
     hasher.finish()
 }
 
+/// Data that a program gives: bytes, or base64 of them.
+#[derive(FromPyObject)]
+pub(super) enum Data {
+    #[pyo3(annotation = "str")]
+    Base64(String),
+    #[pyo3(annotation = "bytes")]
+    Bytes(Vec<u8>),
+}
+
+impl Data {
+    /// The data in base64 (RFC 4648, section 4).
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for a text that is none.
+    pub(super) fn into_base64(self) -> PyResult<String> {
+        match self {
+            Self::Bytes(bytes) => Ok(STANDARD.encode(bytes)),
+            Self::Base64(text) => match STANDARD.decode(&text) {
+                Ok(_) => Ok(text),
+                Err(error) => Err(no_base64(text.len(), &error)),
+            },
+        }
+    }
+}
+
+fn no_base64(length: usize, error: &base64::DecodeError) -> PyErr {
+    PyValueError::new_err(format!(
+        "the {length} characters of data are no base64: {error}"
+    ))
+}
+
 /// The bytes that a block has in base64 (RFC 4648, section 4).
 ///
 /// # Errors
@@ -110,11 +153,6 @@ pub(super) fn hash_of(main: &str) -> u64 {
 pub(super) fn decoded<'py>(py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyBytes>> {
     let frame = Frame::enter(py)?;
     let bytes = frame.detach(py, || STANDARD.decode(data));
-    let bytes = bytes.map_err(|error| {
-        let length = data.len();
-        PyValueError::new_err(format!(
-            "the {length} characters of data are no base64: {error}"
-        ))
-    })?;
+    let bytes = bytes.map_err(|error| no_base64(data.len(), &error))?;
     Ok(PyBytes::new(py, &bytes))
 }

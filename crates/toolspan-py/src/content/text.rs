@@ -13,6 +13,12 @@ pub(crate) struct TextContent(pub(super) Block);
 
 #[pymethods]
 impl TextContent {
+    /// A block of a text.
+    #[new]
+    fn of_text(text: String) -> Self {
+        Self(Block::made(Content::text(text)))
+    }
+
     /// The kind in MCP.
     #[classattr]
     fn r#type() -> &'static str {

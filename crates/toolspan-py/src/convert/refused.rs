@@ -1,6 +1,6 @@
 //! Why is a Python value not taken, where in it is the fault, and what can be done?
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use toolspan::guard::sanitise;
@@ -29,6 +29,19 @@ impl Refused {
         match self {
             Self::Value(error, cause) => Self::Value(Box::new(change(*error)), cause),
             raised => raised,
+        }
+    }
+
+    /// A `ValueError` that says so, where the value is none that was given to a tool.
+    pub(crate) fn raised_of_result(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Value(error, cause) => {
+                let raised = error::raised(py, *error).value(py).to_string();
+                let raised = PyValueError::new_err(raised);
+                raised.set_cause(py, cause);
+                raised
+            }
+            Self::Raised(raised) => raised,
         }
     }
 

@@ -212,5 +212,5 @@ fn read(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let mut limits = Limits::default();
     limits.arguments_bytes = LARGEST_RESULT;
     let read = convert::to_json_within(value, "the result", &limits);
-    read.map_err(|refused| refused.raised(value.py()))
+    read.map_err(|refused| refused.raised_of_result(value.py()))
 }

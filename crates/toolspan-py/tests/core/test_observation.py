@@ -292,3 +292,18 @@ def test_answers_cannot_be_made_or_inherited_from() -> None:
             kind()
         with pytest.raises(TypeError):
             type("Heir", (kind,), {})
+
+
+def test_a_program_makes_blocks_of_its_own() -> None:
+    said = toolspan.TextContent(text="a")
+    assert said.to_dict() == {"type": "text", "text": "a"} and said == toolspan.TextContent("a")
+    image = toolspan.ImageContent(b"\0\1", "image/png")
+    assert (image.data, image.mime_type, image.to_bytes()) == ("AAE=", "image/png", b"\0\1")
+    assert image == toolspan.ImageContent("AAE=", "image/png")
+    sound = toolspan.AudioContent("AAE=", "audio/wav")
+    assert sound.to_dict() == {"type": "audio", "data": "AAE=", "mimeType": "audio/wav"}
+    for kind in (toolspan.ImageContent, toolspan.AudioContent):
+        with pytest.raises(ValueError, match="no base64"):
+            kind("no base64!", "image/png")
+        with pytest.raises(TypeError):
+            kind(5, "image/png")  # type: ignore[arg-type]

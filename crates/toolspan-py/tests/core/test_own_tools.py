@@ -233,6 +233,11 @@ def test_each_value_becomes_the_observation_that_it_means(host: toolspan.Host) -
         "odd": object(),
         "set": {3, 1},
         "nan": float("nan"),
+        "blocks": [
+            toolspan.TextContent("see:"),
+            toolspan.ImageContent(PNG, "image/png"),
+            toolspan.AudioContent(data="AAE=", mime_type="audio/wav"),
+        ],
     }
 
     @host.tool
@@ -254,6 +259,10 @@ def test_each_value_becomes_the_observation_that_it_means(host: toolspan.Host) -
     assert seen["set"].structured == [1, 3]
     assert seen["odd"].is_error and "object is neither text nor JSON" in seen["odd"].text
     assert seen["nan"].is_error
+    # The arguments are not to blame, and a model must not think so.
+    assert seen["nan"].text.startswith("ValueError: the result cannot be written as JSON")
+    assert [block.type for block in seen["blocks"].content] == ["text", "image", "audio"]
+    assert seen["blocks"].content == values["blocks"]
 
     @host.tool
     def again() -> toolspan.Observation:

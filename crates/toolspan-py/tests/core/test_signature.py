@@ -6,8 +6,8 @@ import datetime
 import enum
 import functools
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NewType, TypedDict
@@ -134,6 +134,18 @@ def test_types_that_hold_themselves_are_named(host: toolspan.Host) -> None:
     assert (tree["required"], tree["additionalProperties"]) == (["name"], False)
 
 
+def test_a_local_name_comes_before_one_of_the_module(host: toolspan.Host) -> None:
+    @dataclass
+    class Color:
+        shade: int
+
+    @host.tool
+    def take(value: list[Color], context: bool = False) -> int:
+        return value[0].shade
+
+    assert host.call("take", value=[{"shade": 5}]).structured == 5
+
+
 def test_names_that_are_local_to_a_function_are_found(host: toolspan.Host) -> None:
     @dataclass
     class Local:
@@ -171,6 +183,91 @@ def test_defaults_and_kinds_of_parameters_are_kept(host: toolspan.Host) -> None:
     }
     assert host.call("take", a=1, c="y").text == "1 Color.RED y None True"
     assert host.call("take", a=1, d=None).text == "1 Color.RED x None True"
+
+
+@dataclass
+class Parcel:
+    """What is sent
+    by post.
+
+    Attributes:
+        to (str): Where it goes.
+        weight: In grams.
+    """
+
+    to: str
+    weight: int = 5
+    stamps: int = field(default=0, init=False)
+    express: InitVar[bool] = False
+
+    def __post_init__(self, express: bool) -> None:
+        self.stamps = 9 if express else 1
+
+
+def test_a_dataclass_is_described_by_its_docstring_and_made_by_its_constructor(
+    host: toolspan.Host,
+) -> None:
+    @host.tool
+    def send(parcel: Parcel) -> Parcel:
+        return parcel
+
+    [tool] = host.tools
+    taken = tool.input_schema["$defs"]["Parcel"]
+    assert taken["description"] == "What is sent\nby post."
+    assert taken["properties"] == {
+        "to": {"type": "string", "description": "Where it goes."},
+        "weight": {"type": "integer", "description": "In grams.", "default": 5},
+        "express": {"type": "boolean", "default": False},
+    }
+    seen = host.call("send", parcel={"to": "Ada", "express": True})
+    assert seen.structured == {"to": "Ada", "weight": 5, "stamps": 9}
+    assert seen.schema_violation is None
+    with pytest.raises(toolspan.InvalidArguments):
+        host.call("send", parcel={"to": "Ada", "stamps": 1})
+
+
+def test_what_cannot_be_described_is_refused_with_what_to_do(host: toolspan.Host) -> None:
+    @dataclass
+    class Odd:
+        a: int
+
+        def __init__(self, b: int) -> None:
+            self.a = b
+
+    class Counter:
+        def more(self, by: int) -> int:
+            return by
+
+        def each(self) -> Iterator[int]:
+            yield 1
+
+    async def later() -> AsyncIterator[int]:
+        yield 1
+
+    def odd(value: Odd) -> None: ...
+
+    for function, words in {
+        odd: "is made with 'b', which is none of its fields",
+        Counter.more: r"method without its object.*host.tool\(Counter\(\).more\)",
+        Counter().each: r"each\(\) yields",
+        later: r"later\(\) yields",
+    }.items():
+        with pytest.raises(TypeError, match=words):
+            host.tool(function)
+    with pytest.raises(TypeError, match="method without its object"):
+
+        class Tools:
+            @host.tool
+            def look(self, where: str) -> str:
+                return where
+
+    assert host.tools == []
+
+    @host.tool
+    def own(self: int) -> int:
+        return self
+
+    assert host.call("own", {"self": 1}).structured == 1
 
 
 DOCSTRINGS = {
@@ -233,6 +330,14 @@ def test_methods_partials_and_objects_are_functions_too(host: toolspan.Host) -> 
         def __init__(self) -> None:
             self.count = 0
 
+        @classmethod
+        def named(cls, by: int) -> str:
+            return cls.__name__ * by
+
+        @staticmethod
+        def doubled(by: int) -> int:
+            return by * 2
+
         def more(self, by: int) -> int:
             self.count += by
             return self.count
@@ -247,6 +352,14 @@ def test_methods_partials_and_objects_are_functions_too(host: toolspan.Host) -> 
     assert host.call("more", by=1).structured == 1
     assert host.call("called", by=1).structured == 2
     assert host.call("five").structured == 7
+    host.tool(counter.named)
+    host.tool(Counter.doubled)
+    host.tool(name="given")(functools.partial(counter.more, by=3))
+    assert host.call("named", by=2).text == "CounterCounter"
+    assert host.call("doubled", by=2).structured == 4
+    assert host.tools[-1].signature == "(by?: integer)"
+    assert host.call("given").structured == 10
+    assert host.call("given", by=0).structured == 10
 
 
 def test_what_it_returns_is_described_where_it_is_an_object(host: toolspan.Host) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import toolspan
+from pydantic import Field
 from toolspan import tools
 from toolspan.tools import (
     Action,
@@ -239,6 +240,53 @@ def test_a_result_is_an_observation_of_the_promised_type() -> None:
             free.set_executor(Gives(wrong))(CountAction())
     with pytest.raises(KeyError):
         free.set_executor(Gives(KeyError("a")))(CountAction())
+
+
+def test_an_observation_of_another_class_keeps_what_it_says(host: toolspan.Host) -> None:
+    failed = Observation.from_text("no such file", is_error=True)
+    seen = counter(Gives(failed))(CountAction())
+    assert isinstance(seen, CountObservation)
+    assert (seen.text, seen.is_error, seen.count) == ("no such file", True, 0)
+    host.add_tool(counter(Gives(failed)))
+    told = host.call("counter")
+    assert (told.text, told.is_error) == ("no such file", True)
+
+
+class WayAction(Action):
+    start: str = Field(alias="from")
+
+
+class WayObservation(Observation):
+    end: str = Field("", alias="to")
+
+    @property
+    def to_llm_content(self) -> list[Any]:
+        return [
+            toolspan.TextContent(text=f"to {self.end}"),
+            toolspan.ImageContent(PNG, "image/png"),
+        ]
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_an_observation_is_given_in_blocks_and_under_the_names_of_its_schema(
+    host: toolspan.Host,
+) -> None:
+    seen = WayObservation(to="Rome", content=[toolspan.TextContent("all ways")])
+    tool = ToolDefinition(
+        name="go",
+        description="",
+        action_type=WayAction,
+        observation_type=WayObservation,
+        executor=Gives(seen),
+    )
+    host.add_tool(tool)
+    told = host.call("go", {"from": "here"})
+    assert (told.structured, told.schema_violation) == ({"to": "Rome"}, None)
+    assert told.text == "all ways"
+    assert [block.type for block in told.to_llm_content()] == ["text", "image"]
+    assert told.to_llm_text() == "to Rome"
 
 
 def test_an_observation_of_text_shows_its_failure_to_a_model(host: toolspan.Host) -> None:

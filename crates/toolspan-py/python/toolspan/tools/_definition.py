@@ -175,7 +175,11 @@ class ToolDefinition(Generic[ActionT, ObservationT]):
 def _members_of(result: Any, wanted: type[Any]) -> Any:
     dump = getattr(type(result), "model_dump", None)
     if callable(dump):
-        return dump(result, mode="json")
+        members = dump(result, mode="json", by_alias=True)
+        if hasattr(result, "_to_observation"):
+            # What an observation says is no part of its structured result.
+            members |= {"content": result.content, "is_error": result.is_error}
+        return members
     if isinstance(result, Mapping):
         return dict(result)
     raise TypeError(

@@ -58,7 +58,7 @@ class Observation(_Schema):
 
     def _to_observation(self) -> _toolspan.Observation:
         """The observation of the host."""
-        fields = self.model_dump(mode="json")
+        fields = self.model_dump(mode="json", by_alias=True)
         own = type(self)
         blocks = [_block_of(block) for block in self.content]
         for_model = visual = None
