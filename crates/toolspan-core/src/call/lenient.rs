@@ -3,12 +3,14 @@
 //! Text that is JSON is read as it is. Else two slips of models are forgiven: raw control characters
 //! inside strings, such as the line ends of a program that is written out, and text that goes on
 //! after an object or a list has ended. Nothing is closed, quoted or completed: what a cut text would
-//! have gone on to say is not known.
+//! have gone on to say is not known, and neither is which of two values a name that stands twice was
+//! meant to have.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::distinct::Distinct;
 use crate::guard::depth;
 
 /// JSON that was read, and what had to be forgiven.
@@ -33,7 +35,7 @@ pub(super) fn read(text: &str, maximum_depth: usize) -> Result<Read, String> {
         ));
     }
     match serde_json::from_str(text) {
-        Ok(value) => Ok(Read {
+        Ok(Distinct(value)) => Ok(Read {
             value,
             had_controls: false,
             had_more: false,
@@ -44,8 +46,8 @@ pub(super) fn read(text: &str, maximum_depth: usize) -> Result<Read, String> {
 
 fn forgiving(text: &str) -> Option<Read> {
     let escaped = with_escaped_controls(text);
-    let mut values = serde_json::Deserializer::from_str(&escaped).into_iter::<Value>();
-    let value = values.next()?.ok()?;
+    let mut values = serde_json::Deserializer::from_str(&escaped).into_iter::<Distinct>();
+    let Distinct(value) = values.next()?.ok()?;
     let rest = escaped.get(values.byte_offset()..)?.trim();
     let is_whole = value.is_object() || value.is_array();
     if !rest.is_empty() && (!is_whole || is_another_value(rest, &value)) {
@@ -149,6 +151,20 @@ mod tests {
         ] {
             assert_eq!(value(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_has_one_value() {
+        assert_eq!(
+            value("{\"a\": [1, null], \"a\": [1, null], \"b\": true}"),
+            Some(json!({"a": [1, null], "b": true}))
+        );
+        let problem = read("{\"it\": [{\"a\": 1, \"b\": -2.5, \"a\": 2}]}", 64).unwrap_err();
+        assert!(
+            problem.starts_with("`a` stands twice, with different values"),
+            "{problem}"
+        );
+        assert_eq!(value("{\"a\": \"\n\", \"a\": 1} more"), None);
     }
 
     #[test]

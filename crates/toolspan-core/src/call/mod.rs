@@ -4,6 +4,7 @@
 //! what the host injected, validates, and where the arguments are refused sets right what is clear
 //! ([`repair`]). What an executor gets, and what goes over the wire, is exactly what was validated.
 
+mod distinct;
 pub mod injected;
 pub mod keys;
 mod lenient;
