@@ -1,16 +1,17 @@
 """What does a call through the toolbox of ovos-tool-adapters cost?"""
 
+import echo
 import rounds
 from ovos_tool_adapters.mcp import MCPToolBox  # type: ignore[import-untyped]
 
-CONFIG = {"transport": "stdio", "command": rounds.COMMAND, "args": rounds.COMMAND_ARGUMENTS}
+CONFIG = {"transport": "stdio", "command": echo.COMMAND, "args": echo.COMMAND_ARGUMENTS}
 
 toolbox = MCPToolBox(config=CONFIG)
 
 
 def call() -> str:
     """The text of one answer."""
-    text: str = toolbox.call_tool("echo", rounds.ARGUMENTS).content
+    text: str = toolbox.call_tool("echo", echo.ARGUMENTS).content
     return text
 
 

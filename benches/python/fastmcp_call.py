@@ -2,6 +2,7 @@
 
 import asyncio
 
+import echo
 import rounds
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
@@ -9,11 +10,11 @@ from fastmcp.client.transports import StdioTransport
 
 async def main() -> None:
     """Takes all turns on one session."""
-    transport = StdioTransport(command=rounds.COMMAND, args=rounds.COMMAND_ARGUMENTS)
+    transport = StdioTransport(command=echo.COMMAND, args=echo.COMMAND_ARGUMENTS)
     async with Client(transport) as client:
 
         async def call() -> str:
-            result = await client.call_tool("echo", rounds.ARGUMENTS)
+            result = await client.call_tool("echo", echo.ARGUMENTS)
             block = result.content[0]
             assert block.type == "text"
             text: str = block.text

@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import echo
 import rounds
 
 READ_BYTES = 64 << 10
@@ -10,7 +11,7 @@ READ_BYTES = 64 << 10
 
 def main() -> None:
     """One write and one read for a call, and a look at every byte."""
-    request, command = rounds.REQUEST.encode(), [rounds.COMMAND, *rounds.COMMAND_ARGUMENTS]
+    request, command = echo.REQUEST.encode(), [echo.COMMAND, *echo.COMMAND_ARGUMENTS]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     assert server.stdin is not None and server.stdout is not None
     to_server, from_server = server.stdin.fileno(), server.stdout.fileno()

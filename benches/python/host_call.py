@@ -1,9 +1,10 @@
 """What does a synchronous call through our host cost?"""
 
+import echo
 import rounds
 import toolspan
 
-CONFIG = {"mcpServers": {"echo": {"command": rounds.COMMAND, "args": rounds.COMMAND_ARGUMENTS}}}
+CONFIG = {"mcpServers": {"echo": {"command": echo.COMMAND, "args": echo.COMMAND_ARGUMENTS}}}
 
 with toolspan.connect(CONFIG) as host:
-    rounds.run(lambda: host.call("echo__echo", rounds.ARGUMENTS).text)
+    rounds.run(lambda: host.call("echo__echo", echo.ARGUMENTS).text)

@@ -1,16 +1,17 @@
 """What does a call through our OVOS toolbox cost, the wrapper of OPM included?"""
 
+import echo
 import rounds
 from toolspan.ovos import MCPToolBox
 
-CONFIG = {"transport": "stdio", "command": rounds.COMMAND, "args": rounds.COMMAND_ARGUMENTS}
+CONFIG = {"transport": "stdio", "command": echo.COMMAND, "args": echo.COMMAND_ARGUMENTS}
 
 toolbox = MCPToolBox(config=CONFIG)
 
 
 def call() -> str:
     """The text of one answer."""
-    text: str = toolbox.call_tool("echo", rounds.ARGUMENTS).content
+    text: str = toolbox.call_tool("echo", echo.ARGUMENTS).content
     return text
 
 

@@ -34,6 +34,9 @@ pub(crate) enum Failure {
     /// The null server gave up.
     #[error("the null server: {0}")]
     Server(#[from] toolspan_faults::CommandError),
+    /// A list of recorded tools, a schema in it or a call's text that cannot be read.
+    #[error("what is measured cannot be read: {0}")]
+    Unreadable(String),
     /// A caller panicked.
     #[error("a caller ended: {0}")]
     Caller(#[from] tokio::task::JoinError),

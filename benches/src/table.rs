@@ -37,8 +37,8 @@ const COLUMNS: usize = 10;
 const HEAD: [&str; COLUMNS] = [
     "one core", "median", "least", "most", "beside", "found", "bar", "", "free", "found",
 ];
-const FOOT: &str = "Microseconds a call in P1 to P4 and P6, thousand calls a second with 64 in flight in P5,\n\
-                    milliseconds of a process in P13, MiB of VmRSS in /proc/PID/status in P14. Least and most are\n\
+const FOOT: &str = "Microseconds a call in P1 to P4, P6 and P7, thousand calls a second with 64 in flight in P5,\n\
+                    milliseconds of all the work in P8 and of a process in P13, MiB of VmRSS in /proc/PID/status in P14. Least and most are\n\
                     of rounds; what is found is the median of each round's own ratio or difference.";
 
 fn row(line: &Line, pinned: &Figures, free: &Figures) -> [String; COLUMNS] {
@@ -79,6 +79,7 @@ fn after_row(name: &str) -> &str {
 fn beside_of(beside: &str, bar: Bar) -> String {
     let above = match bar {
         Bar::AboveFloor(..) => ", above floor",
+        Bar::Below(_) => return "nobody".to_owned(),
         _ => "",
     };
     format!("{}{above}", after_row(beside))
@@ -105,6 +106,7 @@ fn found(ours: &str, theirs: &str, (bar, column): (Bar, &Figures)) -> f64 {
             Spread::of(pairs.map(|(ours, theirs)| ours / theirs)).median
         }
         Bar::Above(_) => Spread::of(pairs.map(|(ours, theirs)| ours - theirs)).median,
+        Bar::Below(_) => Spread::of(figures(column, ours)).median,
         Bar::AboveFloor(_, floor) => {
             let rounds = pairs.zip(figures(column, floor));
             let each = rounds.map(|((ours, theirs), floor)| (ours - floor) / (theirs - floor));
@@ -115,7 +117,9 @@ fn found(ours: &str, theirs: &str, (bar, column): (Bar, &Figures)) -> f64 {
 
 fn verdict_of(bar: Bar, found: f64) -> &'static str {
     let holds = match bar {
-        Bar::Ratio(most) | Bar::Above(most) | Bar::AboveFloor(most, _) => found <= most,
+        Bar::Ratio(most) | Bar::Above(most) | Bar::Below(most) | Bar::AboveFloor(most, _) => {
+            found <= most
+        }
         Bar::Rate(least) => found >= least,
         Bar::Shown => return "",
     };
@@ -128,6 +132,7 @@ fn figure_of(bar: Bar, found: f64) -> String {
             format!("x {found:.2}")
         }
         Bar::Above(_) => format!("+ {found:.1}"),
+        Bar::Below(_) => format!("{found:.2}"),
     }
 }
 
@@ -135,6 +140,7 @@ fn bar_of(bar: Bar) -> String {
     match bar {
         Bar::Ratio(most) | Bar::AboveFloor(most, _) => format!("<= x {most}"),
         Bar::Above(most) => format!("<= + {most}"),
+        Bar::Below(most) => format!("<= {most}"),
         Bar::Rate(least) => format!(">= x {least}"),
         Bar::Shown => String::new(),
     }
@@ -158,6 +164,7 @@ mod tests {
             (Bar::Ratio(1.0), 1.0, "ok"),
             (Bar::Rate(1.1), 1.0, "MISSED"),
             (Bar::Above(1.0), f64::NAN, "MISSED"),
+            (Bar::Below(1.0), 1.1, "MISSED"),
             (Bar::Rate(1.0), f64::NAN, "MISSED"),
             (Bar::Shown, 1.0, ""),
         ];

@@ -5,14 +5,18 @@ use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
 use crate::options::Options;
+use crate::server;
 
 /// The environment with ovos-tool-adapters and OPM, which our toolbox needs, too.
 pub(crate) const ADAPTERS: &str = "python-ovos";
 /// The environment with FastMCP and the second generation of the official SDK.
 pub(crate) const SDK: &str = "python";
 
+/// The environment with pydantic-ai and FastMCP's types, and no server.
+pub(crate) const SCHEMAS: &str = "python-schemas";
+
 /// A program of `benches/python/` and the environment that it runs in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Program {
     /// A folder of `.tools/`.
     pub(crate) environment: &'static str,
@@ -20,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) file: &'static str,
     /// Whether it imports our module.
     pub(crate) ours: bool,
+    /// Its arguments; without them, the call and the command of the echo server.
+    pub(crate) told: Option<Vec<String>>,
 }
 
 impl Program {
@@ -30,6 +36,21 @@ impl Program {
             environment,
             file,
             ours,
+            told: None,
+        }
+    }
+
+    /// A program of a peer that calls no server, with its arguments.
+    pub(crate) const fn told(
+        environment: &'static str,
+        file: &'static str,
+        words: Vec<String>,
+    ) -> Self {
+        Self {
+            environment,
+            file,
+            ours: false,
+            told: Some(words),
         }
     }
 
@@ -39,19 +60,26 @@ impl Program {
             environment: ADAPTERS,
             file,
             ours: true,
+            told: None,
         }
     }
 
     /// Its command, with pipes for both ends.
-    pub(super) fn command(self, options: &Options) -> Result<Command, Failure> {
+    pub(super) fn command(&self, options: &Options) -> Result<Command, Failure> {
         let mut command = interpreter(options, self.environment, self.ours)?;
         command.arg(file(self.file)?);
+        match &self.told {
+            Some(words) => command.args(words),
+            None => command
+                .arg(String::from_utf8_lossy(&server::frame()).as_ref())
+                .args(echo_server(options)?),
+        };
         Ok(command)
     }
 }
 
 /// The command of the server that every contestant calls.
-pub(super) fn server(options: &Options) -> Result<[PathBuf; 2], Failure> {
+fn echo_server(options: &Options) -> Result<[PathBuf; 2], Failure> {
     Ok([path(options, ADAPTERS)?, file("echo_server.py")?])
 }
 

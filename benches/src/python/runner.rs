@@ -1,11 +1,10 @@
 //! How does a contestant in Python run a round?
 
-use super::places::{self, Program};
+use super::places::Program;
 use super::process::Process;
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::rows::Round;
-use crate::server;
 
 /// A contestant that is ready.
 #[derive(Debug)]
@@ -21,10 +20,7 @@ impl Runner {
         program: Program,
         options: &Options,
     ) -> Result<Self, Failure> {
-        let mut command = program.command(options)?;
-        command.arg(String::from_utf8_lossy(&server::frame()).as_ref());
-        command.args(places::server(options)?);
-        let process = Process::start(who, command)?;
+        let process = Process::start(who, program.command(options)?)?;
         let mut runner = Self { who, process };
         match runner.process.line()?.as_str() {
             "ready" => Ok(runner),
@@ -35,6 +31,11 @@ impl Runner {
     /// The figure of its rounds is the median call's time in microseconds.
     pub(crate) fn timed(mut self) -> Round {
         Box::new(move |effort| self.calls(effort.calls_python))
+    }
+
+    /// The figure of its rounds is the time of its work, done once, in milliseconds.
+    pub(crate) fn once(mut self) -> Round {
+        Box::new(move |_| Ok(self.calls(1)? / 1e3))
     }
 
     /// The figure of its rounds is its memory in MiB after the calls.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::places::{self, ADAPTERS, SDK};
+use super::places::{self, ADAPTERS, SCHEMAS, SDK};
 use super::process::Process;
 use crate::failure::Failure;
 use crate::options::Options;
@@ -16,6 +16,8 @@ pub(crate) fn describe(output: &mut dyn Write, options: &Options) -> Result<(), 
     let ovos = ["ovos-tool-adapters", "mcp", "ovos-plugin-manager"];
     writeln!(output, "{}", line(options, ADAPTERS, &ovos)?)?;
     writeln!(output, "{}", line(options, SDK, &["fastmcp", "mcp"])?)?;
+    let schemas = ["pydantic-ai-slim", "fastmcp-slim", "pydantic"];
+    writeln!(output, "{}", line(options, SCHEMAS, &schemas)?)?;
     match &options.module {
         Some(module) => writeln!(output, "toolspan from {}", module.display())?,
         None => writeln!(

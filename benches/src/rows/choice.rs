@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::measure::Effort;
 use crate::options::Options;
-use crate::rows::{python, rust};
+use crate::rows::{local, python, rust};
 
 /// One way to make calls.
 pub(crate) struct Contestant {
@@ -30,6 +30,8 @@ pub(crate) enum Bar {
     AboveFloor(f64, &'static str),
     /// Ours over theirs, at least.
     Rate(f64),
+    /// Ours itself, at most, in the unit of the row.
+    Below(f64),
     /// Ours over theirs, for information.
     Shown,
 }
@@ -75,6 +77,7 @@ impl Line {
 /// The lines of the rows that are asked for, in the order of the table.
 pub(crate) fn lines(options: &Options) -> Result<Vec<Line>, Failure> {
     let all = python::calls().into_iter().chain(rust::lines());
+    let all = all.chain(local::lines());
     let all: Vec<Line> = all.chain(python::processes()).collect();
     let is_there = |row: &String| all.iter().any(|line| line.row() == row);
     if let Some(row) = options.rows.iter().find(|row| !is_there(row)) {
@@ -84,18 +87,23 @@ pub(crate) fn lines(options: &Options) -> Result<Vec<Line>, Failure> {
     Ok(chosen.collect())
 }
 
-/// Whether one of these lines is about a process in Python.
+/// Whether one of these lines needs a process in Python.
 pub(crate) fn have_python(lines: &[Line]) -> bool {
-    let is_there = |name| python::STARTS.iter().any(|(other, _)| *other == name);
-    lines.iter().any(|line| is_there(line.of))
+    let mut starts = python::STARTS.iter().chain(&local::PEERS);
+    starts.any(|(name, _)| lines.iter().any(|line| line.needs(name)))
+}
+
+/// Everyone, in the order of their turns.
+fn starts() -> impl Iterator<Item = &'static (&'static str, Start)> {
+    let servers = rust::STARTS.iter().chain(&python::STARTS);
+    servers.chain(&local::OURS).chain(&local::PEERS)
 }
 
 /// Starts everyone that the lines which are asked for need, each with a server of its own.
 pub(crate) fn contestants(options: &Options) -> Result<Vec<Contestant>, Failure> {
     let lines = lines(options)?;
     let needed = |name: &str| lines.iter().any(|line| line.needs(name));
-    let starts = rust::STARTS.iter().chain(&python::STARTS);
-    starts
+    starts()
         .filter(|(name, _)| name.contains(&options.only) && needed(name))
         .map(|(name, start)| {
             Ok(Contestant {
@@ -120,8 +128,7 @@ mod tests {
     fn every_name_in_a_line_is_a_contestant_and_each_contestant_is_in_one() {
         let all = Options::parse(std::iter::empty()).expect("options");
         let lines = lines(&all).expect("rows");
-        let starts = rust::STARTS.iter().chain(&python::STARTS);
-        let names: BTreeSet<&str> = starts.map(|(name, _)| *name).collect();
+        let names: BTreeSet<&str> = starts().map(|(name, _)| *name).collect();
         for line in &lines {
             let mut named = line.named().into_iter().flatten();
             assert_eq!(named.find(|name| !names.contains(name)), None);

@@ -53,6 +53,16 @@ fn a_quick_run_prints_the_rows_about_processes_in_python() {
 }
 
 #[test]
+fn a_quick_run_prints_the_row_about_tools_of_ones_own() {
+    assert_rows(&[("P7", 9)], 3);
+}
+
+#[test]
+fn a_quick_run_prints_the_row_about_recorded_tools() {
+    assert_rows(&[("P8", 4)], 1);
+}
+
+#[test]
 fn an_unknown_option_is_refused() {
     let output = table(&["--fast"]);
     assert!(!output.status.success());

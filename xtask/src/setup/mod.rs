@@ -88,7 +88,7 @@ const fn python(
 }
 
 /// Everything that is installed, each part in a folder of its own.
-fn parts() -> [Part; 7] {
+fn parts() -> [Part; 8] {
     [
         python(
             "MCP servers in Python",
@@ -114,6 +114,11 @@ fn parts() -> [Part; 7] {
             "the next plugin manager of OVOS",
             "python-ovos-next",
             &[BUILD, "tests-env/python/ovos-next.txt"],
+        ),
+        python(
+            "what makes pydantic types and forms of schemas, for the benchmarks",
+            "python-schemas",
+            &["tests-env/python/schemas.txt"],
         ),
         Part {
             what: "MCP servers in JavaScript",
