@@ -52,12 +52,19 @@ fn written_out(violations: &Violations) -> String {
 /// What a tool takes, for whoever gave it something else.
 fn takes(input: &Schema) -> String {
     match signature(input).as_str() {
-        "()" => "it takes no arguments".to_owned(),
+        "()" if is_closed(input) => "it takes no arguments".to_owned(),
+        "()" => "it takes arguments of any name".to_owned(),
         signature => {
             let shown = sanitise::one_line(signature, SHOWN_SIGNATURE);
             format!("it takes {shown}")
         }
     }
+}
+
+/// Whether the root refuses what it does not name.
+fn is_closed(input: &Schema) -> bool {
+    let mut bounds = ["additionalProperties", "unevaluatedProperties"].into_iter();
+    bounds.any(|keyword| input.raw().get(keyword) == Some(&false.into()))
 }
 
 /// An error of the arguments.

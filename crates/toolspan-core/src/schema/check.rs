@@ -108,7 +108,7 @@ fn violations(
     if costs.has_alternatives && copies.saturating_mul(weight(value)) > EXPLAINED_BYTES {
         return Violations::new(vec![unexplained(value)], None);
     }
-    let explain = explain::Explain::new(definition);
+    let explain = explain::Explain::new(definition, value);
     if work.applied > EXPLAINED_APPLIED {
         let first = compiled.validator.validate(value).err();
         let listed = first.map_or_else(|| vec![unexplained(value)], |error| explain.error(&error));

@@ -1,8 +1,10 @@
 //! How does an error of the validator become plain words?
 
+use std::cell::Cell;
+
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::definition::Definition;
 use super::explain_alternatives::explain_alternatives;
@@ -17,25 +19,37 @@ use super::wording::{
 
 /// Names compared when looking for the one that was meant.
 const COMPARED_NAMES: usize = 1_000;
+/// Names compared for all that is wrong with one value.
+const COMPARED_IN_ALL: usize = 10_000;
 /// Characters of a name that is compared.
 const COMPARED_CHARS: usize = 64;
 
 /// Turns errors into violations, with what the schema says about names and secrets.
 pub(super) struct Explain<'d> {
     definition: Option<&'d Definition>,
+    /// The whole value, where it is at hand.
+    value: Option<&'d Value>,
+    /// How many names may still be compared.
+    comparable: Cell<usize>,
 }
 
 /// The first violation of an error in a schema document, where nothing is secret or known.
 pub(super) fn first(error: &ValidationError<'_>) -> Violation {
-    let explain = Explain { definition: None };
+    let explain = Explain {
+        definition: None,
+        value: None,
+        comparable: Cell::new(0),
+    };
     let first = explain.error(error).into_iter().next();
     first.unwrap_or_else(|| explain.violation(error, expected(error)))
 }
 
 impl<'d> Explain<'d> {
-    pub(super) fn new(definition: &'d Definition) -> Self {
+    pub(super) fn new(definition: &'d Definition, value: &'d Value) -> Self {
         Self {
             definition: Some(definition),
+            value: Some(value),
+            comparable: Cell::new(COMPARED_IN_ALL),
         }
     }
 
@@ -46,7 +60,11 @@ impl<'d> Explain<'d> {
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => unexpected
                 .iter()
-                .map(|name| self.unexpected(error, name))
+                .map(|name| self.unexpected(error, (name, error.instance().get(name))))
+                .collect(),
+            Kind::FalseSchema if let Some(members) = self.refused_members(error) => members
+                .iter()
+                .map(|(name, value)| self.unexpected(error, (name, Some(value))))
                 .collect(),
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
                 explain_alternatives(self, error, context)
@@ -98,18 +116,28 @@ impl<'d> Explain<'d> {
         })
     }
 
-    fn unexpected(&self, error: &ValidationError<'_>, property: &str) -> Violation {
+    /// The members of an object that may have none. The validator tells of such an object by the
+    /// value of its first member, at the place of the object.
+    fn refused_members(&self, error: &ValidationError<'_>) -> Option<&'d Map<String, Value>> {
+        let object = self.value?.pointer(error.instance_path().as_str())?;
+        let members = object.as_object()?;
+        let first = members.values().next()?;
+        // No object is a member of itself, so a schema that refuses the object is told from this one.
+        (*first == **error.instance()).then_some(members)
+    }
+
+    fn unexpected(
+        &self,
+        error: &ValidationError<'_>,
+        (property, value): (&str, Option<&Value>),
+    ) -> Violation {
         let mut expected = format!("no property {}", name(property));
         if let Some(meant) = self.meant(error.schema_path().as_str(), property) {
             expected.push_str(&format!(" (did you mean {}?)", name(meant)));
         }
         Violation {
             pointer: format!("{}/{}", error.instance_path().as_str(), escaped(property)),
-            found: error
-                .instance()
-                .get(property)
-                .map_or("one", kind_of)
-                .to_owned(),
+            found: value.map_or("one", kind_of).to_owned(),
             ..self.violation(error, expected)
         }
     }
@@ -117,13 +145,17 @@ impl<'d> Explain<'d> {
     /// The nearest name that the schema beside the keyword at `schema_pointer` knows.
     fn meant(&self, schema_pointer: &str, property: &str) -> Option<&'d str> {
         let length = property.chars().take(COMPARED_CHARS + 1).count();
-        if length > COMPARED_CHARS {
+        if length > COMPARED_CHARS || self.comparable.get() == 0 {
             return None;
         }
         let (parent, _) = schema_pointer.rsplit_once('/')?;
         let root = &self.definition?.raw;
         let known = properties(root, root.pointer(parent)?);
-        let known = known.into_iter().take(COMPARED_NAMES);
+        let comparable = self.comparable.get().min(COMPARED_NAMES);
+        let known: Vec<_> = known.into_iter().take(comparable).collect();
+        let left = self.comparable.get().saturating_sub(known.len());
+        self.comparable.set(left);
+        let known = known.into_iter();
         let near = known
             .map(|property| property.name)
             .filter(|known| known.len() <= 4 * COMPARED_CHARS)

@@ -22,7 +22,8 @@ const LISTED: usize = 8;
 /// The parameters of a tool as one line: `(timezone: string, format?: "a" | "b")`.
 ///
 /// Made for reading, at most 2,000 characters: deep or long parts are shortened with `…`, and
-/// constraints other than types, constants and enums are left out.
+/// constraints other than types, constants and enums are left out. Where only the values are
+/// described and not the names, it is `([name]: string)`.
 ///
 /// ```
 /// use serde_json::json;
@@ -43,7 +44,13 @@ pub fn signature(schema: &Schema) -> String {
         root: raw,
         left: Cell::new(TYPES),
     };
-    for (index, property) in properties(raw, raw).iter().enumerate() {
+    let named = properties(raw, raw);
+    if let (true, Some(others @ Value::Object(_))) =
+        (named.is_empty(), raw.get("additionalProperties"))
+    {
+        text.push_str(&format!("[name]: {}", reader.kind(others, NESTING, HOPS)));
+    }
+    for (index, property) in named.iter().enumerate() {
         if index > 0 {
             text.push_str(", ");
         }

@@ -350,6 +350,88 @@ fn a_null_that_a_strict_form_demands_is_dropped_with_repair_off_too() {
 }
 
 #[test]
+fn a_name_that_stands_twice_with_two_values_is_refused() {
+    let error = asked(r#"{"command": "ls", "timeout": 5, "command": "rm"}"#).unwrap_err();
+    assert!(
+        error.message().starts_with(
+            "the arguments are not JSON: `command` stands twice, with different values"
+        ),
+        "{error}"
+    );
+    let twice = asked(r#"{"command": "ls", "command": "ls"}"#).unwrap();
+    assert_eq!(twice.arguments, json!({"command": "ls"}));
+    // In text that spells the arguments, too.
+    let text = json!(r#"{"command": "ls", "command": "rm"}"#);
+    assert!(prepare(shell(), text, &BOTH).is_err());
+}
+
+#[test]
+fn an_object_that_takes_no_property_is_told_of_each_one_and_of_no_value() {
+    let inner = json!({"properties": {"in": {"type": "object", "additionalProperties": false}}});
+    for (schema, given, at) in [
+        (
+            json!({"type": "object", "additionalProperties": false}),
+            json!({"size": 1, "password": "hunter2"}),
+            "",
+        ),
+        (
+            inner,
+            json!({"in": {"size": 1, "password": "hunter2"}}),
+            "/in",
+        ),
+    ] {
+        let error = prepare(schema, given, &BOTH).unwrap_err();
+        let message = format!(
+            "the arguments do not match the tool's schema: 2 problems:\n\
+             - {at}/size: expected no property `size`, found a number\n\
+             - {at}/password: expected no property `password`, found a string"
+        );
+        assert_eq!(error.message(), message);
+        assert!(!error.to_json().to_string().contains("hunter"));
+    }
+}
+
+#[test]
+fn what_a_tool_takes_is_told_truly_where_it_names_nothing() {
+    let hint = |schema: Value, given: Value| {
+        let error = prepare(schema, given, &BOTH).unwrap_err();
+        error.hint().unwrap().to_owned()
+    };
+    let closed = json!({"type": "object", "additionalProperties": false});
+    assert_eq!(hint(closed, json!({"a": 1})), "it takes no arguments");
+    let numbers = json!({"additionalProperties": {"type": "integer"}});
+    assert_eq!(
+        hint(numbers, json!({"a": "x"})),
+        "it takes ([name]: integer)"
+    );
+    let some = json!({"minProperties": 1});
+    assert_eq!(hint(some, json!({})), "it takes arguments of any name");
+}
+
+#[test]
+fn fifty_thousand_unknown_names_are_answered_at_once() {
+    let properties: serde_json::Map<String, Value> = (0..1_000)
+        .map(|number| {
+            (
+                format!("a_rather_long_name_of_a_property_{number}"),
+                json!({}),
+            )
+        })
+        .collect();
+    let schema = json!({"properties": properties, "additionalProperties": false});
+    let members = (0..50_000).map(|number| (format!("a_rather_long_nome{number}"), json!(0)));
+    let given = Value::Object(members.collect());
+    let start = std::time::Instant::now();
+    let error = prepare(schema, given, &BOTH).unwrap_err();
+    assert_eq!(error.violations().len(), 100);
+    assert!(
+        start.elapsed() < std::time::Duration::from_secs(20),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
 fn where_repair_fails_the_arguments_as_given_are_told_of() {
     let given = json!({"command": 5, "timeout": "5", "timeuot": 1});
     let strict = CallRequest::new("work", given.clone())

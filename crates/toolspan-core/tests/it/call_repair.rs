@@ -130,6 +130,19 @@ fn text_that_spells_a_number_or_a_boolean_is_read_as_such() {
     becomes(a("integer"), json!(" -5 "), json!(-5), &["number"]);
     becomes(a("number"), json!("0.5"), json!(0.5), &["number"]);
     becomes(a("number"), json!("5"), json!(5), &["number"]);
+    becomes(a("integer"), json!("5.0"), json!(5.0), &["number"]);
+    becomes(
+        a("number"),
+        json!("0.30000000000000004"),
+        json!(0.300_000_000_000_000_04),
+        &["number"],
+    );
+    becomes(
+        a("integer"),
+        json!("9007199254740993"),
+        json!(9_007_199_254_740_993_i64),
+        &["number"],
+    );
     becomes(a("boolean"), json!("true"), json!(true), &["boolean"]);
     becomes(a("boolean"), json!("False"), json!(false), &["boolean"]);
     becomes(json!({"enum": [1, 2]}), json!("2"), json!(2), &["number"]);
@@ -151,6 +164,15 @@ fn text_that_spells_a_number_or_a_boolean_is_read_as_such() {
         ("boolean", "1"),
         ("integer", "true"),
         ("integer", "123456789012345678901234567890"),
+        ("number", "123456789012345678901234567890"),
+        ("number", "9007199254740993.0"),
+        ("integer", "123456789012345678901234567890.5"),
+        ("number", "1e400"),
+        ("number", "Infinity"),
+        ("integer", "٣"),
+        ("integer", "１２"),
+        ("integer", "+5"),
+        ("integer", "007"),
         ("object", "5"),
     ] {
         stays_refused(a(kind), json!(text));
@@ -203,6 +225,22 @@ fn a_single_value_becomes_a_list_where_a_list_is_due() {
     stays_refused(texts.clone(), json!(5));
     stays_refused(texts.clone(), json!(""));
     stays_refused(texts.clone(), json!("[\"a\", "));
+    // What is no list and no item of one either.
+    for text in [
+        "null",
+        "None",
+        "\"[\\\"a\\\"]\"",
+        "```json\n[\"a\"]\n```",
+        "\u{feff}[\"a\"]",
+    ] {
+        stays_refused(texts.clone(), json!(text));
+    }
+    becomes(
+        texts.clone(),
+        json!("\"exact words\""),
+        json!(["\"exact words\""]),
+        &["list"],
+    );
     // Whether [[1], [2]] or [[1, 2]] was meant is not known.
     let rows = json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}});
     stays_refused(rows, json!([1, 2]));
@@ -515,4 +553,19 @@ fn a_thousand_slips_are_set_right_and_a_hundred_thousand_are_refused() {
         (json!({"it": vec![0.5; 1_000]}), 1_000)
     );
     assert_eq!(self::repaired(&raw, &given(100_000)), None);
+}
+
+#[test]
+fn a_hundred_wrong_names_are_set_right_and_more_are_no_slips() {
+    let properties: serde_json::Map<String, Value> = (0..1_000)
+        .map(|number| (format!("property_{number}"), json!({"type": "integer"})))
+        .collect();
+    let raw = json!({"properties": properties, "additionalProperties": false});
+    let given = |count: usize| -> Value {
+        let members = (0..count).map(|number| (format!("Property{number}"), json!(1)));
+        Value::Object(members.collect())
+    };
+    let repaired = repaired(&raw, &given(100)).expect("is clear");
+    assert_eq!(repaired.repairs.len(), 100);
+    assert_eq!(self::repaired(&raw, &given(101)), None);
 }

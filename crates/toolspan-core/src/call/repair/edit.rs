@@ -3,10 +3,13 @@
 use serde_json::Value;
 
 use super::kind::{Repair, RepairKind};
-use super::near::only_near;
+use super::near::Known;
 use super::text::{is_one_of, spelled};
 use crate::call::restore::rename;
 use crate::schema::{Fault, JsonType, Wants, escaped, shown_name};
+
+/// Names of one object that are set right; more are no slips.
+const RENAMED: usize = 100;
 
 /// One change at one place.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,10 +119,21 @@ fn of_type(value: &Value, kinds: &[JsonType], (is_property, depth): (bool, usize
     None
 }
 
-/// Whether a text is no item of a list: nothing at all, or a list that is not well formed.
+/// Whether a text is no item of a list: nothing at all, or a list that is not well formed, is text
+/// twice over or stands in a block of Markdown.
 fn is_no_item(value: &Value) -> bool {
-    let text = value.as_str().map(str::trim);
-    text.is_some_and(|text| text.is_empty() || text.starts_with('['))
+    let Some(text) = value.as_str() else {
+        return false;
+    };
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let spells_list = |text: &str| {
+        let inner = serde_json::from_str::<String>(text);
+        inner.is_ok_and(|inner| inner.trim_start().starts_with('['))
+    };
+    matches!(text, "" | "null" | "None")
+        || text.starts_with('[')
+        || text.starts_with("```")
+        || text.starts_with('"') && spells_list(text)
 }
 
 fn of_choice(
@@ -144,13 +158,14 @@ fn renames(
     (unexpected, known): (&[String], &[String]),
 ) -> Option<Vec<Edit>> {
     let members = value.as_object()?;
-    let free = || {
-        let free = known.iter().filter(|name| !members.contains_key(*name));
-        free.map(String::as_str)
-    };
+    if unexpected.len() > RENAMED {
+        return None;
+    }
+    let free = known.iter().filter(|name| !members.contains_key(*name));
+    let free = Known::of(free.map(String::as_str));
     let mut edits: Vec<Edit> = Vec::new();
     for wrong in unexpected {
-        let meant = only_near(wrong, free())?;
+        let meant = free.only_near(wrong)?;
         let change = Change::Rename(meant.to_owned());
         if edits.iter().any(|other| other.change == change) {
             return None;

@@ -11,29 +11,56 @@ const LONGEST: usize = 64;
 /// Characters from which on a word may have one slip.
 const SLIP_FROM: usize = 5;
 
-/// The only known name that a wrong one can mean; `None` where none or several can be meant.
-pub(super) fn only_near<'k>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'k str>,
-) -> Option<&'k str> {
-    let wrong = words(wrong)?;
-    let known = known.into_iter().take(COMPARED);
-    let parted = known.filter_map(|name| Some((name, words(name)?)));
-    let near: Vec<(&str, bool)> = parted
-        .filter_map(|(name, parts)| {
-            let is_same = parts.concat() == wrong.concat();
-            (is_same || differ_by_one_slip(&wrong, &parts)).then_some((name, is_same))
-        })
-        .collect();
-    // The same letters are a better reason than a slip.
-    let same: Vec<&str> = near
-        .iter()
-        .filter(|near| near.1)
-        .map(|near| near.0)
-        .collect();
-    match (same.as_slice(), near.as_slice()) {
-        ([only], _) | ([], [(only, _)]) => Some(only),
-        _ => None,
+/// Names that a wrong one can mean, read once for all wrong ones.
+pub(super) struct Known<'k> {
+    names: Vec<Name<'k>>,
+}
+
+struct Name<'k> {
+    text: &'k str,
+    words: Vec<String>,
+    /// The words without a gap.
+    letters: String,
+}
+
+impl<'k> Known<'k> {
+    pub(super) fn of(names: impl IntoIterator<Item = &'k str>) -> Self {
+        let names = names.into_iter().take(COMPARED).filter_map(|text| {
+            let words = words(text)?;
+            let letters = words.concat();
+            Some(Name {
+                text,
+                words,
+                letters,
+            })
+        });
+        Self {
+            names: names.collect(),
+        }
+    }
+
+    /// The only one that a wrong name can mean; `None` where none or several can be meant.
+    pub(super) fn only_near(&self, wrong: &str) -> Option<&'k str> {
+        let wrong = words(wrong)?;
+        let letters = wrong.concat();
+        let near: Vec<(&str, bool)> = self
+            .names
+            .iter()
+            .filter_map(|name| {
+                let is_same = name.letters == letters;
+                (is_same || differ_by_one_slip(&wrong, &name.words)).then_some((name.text, is_same))
+            })
+            .collect();
+        // The same letters are a better reason than a slip.
+        let same: Vec<&str> = near
+            .iter()
+            .filter(|near| near.1)
+            .map(|near| near.0)
+            .collect();
+        match (same.as_slice(), near.as_slice()) {
+            ([only], _) | ([], [(only, _)]) => Some(only),
+            _ => None,
+        }
     }
 }
 
@@ -85,6 +112,10 @@ fn words(name: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn only_near<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+        Known::of(known).only_near(wrong)
+    }
 
     #[test]
     fn a_name_is_near_when_only_its_spelling_differs() {

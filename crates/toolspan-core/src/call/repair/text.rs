@@ -60,10 +60,22 @@ fn scalar(text: &str) -> Option<Spelled> {
     Some(Spelled { value, kind, note })
 }
 
-/// Whether a whole number did not fit 64 bits and lost digits: an identifier must not change.
+/// Whether a number lost digits beyond what is exact: an identifier must not change. The exact ones
+/// end at 2^53.
 fn is_rounded(text: &str, number: &serde_json::Number) -> bool {
-    let digits = text.trim_start_matches('-');
-    number.is_f64() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_large = number.is_f64() && number.as_f64().is_none_or(|number| number.abs() >= EXACT);
+    // `-0` has no exact form of its own either.
+    let is_whole = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    number.is_f64() && is_whole(text.trim_start_matches('-'))
+        || is_large && significant(text) != significant(&number.to_string())
+}
+
+/// The digits of a number without its sign, its point, its exponent and the zeros around them.
+fn significant(text: &str) -> String {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').to_owned()
 }
 
 /// Whether a value is of one of these types, as JSON Schema (2020-12, validation, 6.1.1) says.
