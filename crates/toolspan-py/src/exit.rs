@@ -300,7 +300,7 @@ fn close_all() {
     };
     // Closing keeps to the limits of each host by itself; nothing that goes wrong there holds up the
     // end of the process, whose watchdog then ends the servers.
-    let _ = home.block_on_looking(closing, || match begun.elapsed() >= longest {
+    let _ = home.block_on_looking(Box::pin(closing), || match begun.elapsed() >= longest {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     });

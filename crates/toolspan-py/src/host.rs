@@ -205,9 +205,11 @@ impl Host {
         let arguments = self.arguments(name, args, arguments);
         let arguments = arguments.map_err(|refused| refused.raised(py))?;
         let (options, told) = self.options_here(py);
-        // In one place, since each layer around it would else copy it whole.
-        let call = Box::pin(self.opened.host.call_with(name, arguments, options));
-        let call = async { call.await.map_err(convert::not_wrapped) };
+        let host = &self.opened.host;
+        let call = async {
+            let ended = host.call_with(name, arguments, options).await;
+            ended.map(Arc::new).map_err(convert::not_wrapped)
+        };
         let observation = self.wait(py, told.as_ref(), call)?;
         Ok(Observation::new(observation, self.limits().output_chars))
     }

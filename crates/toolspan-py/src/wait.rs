@@ -85,6 +85,8 @@ where
     let here = home.here().map_err(|_| error::forked(py))?;
     let wait = exit::Wait::begin(py)?;
     let _holding = native::hold();
+    // In one place, since each layer around it would else copy it whole.
+    let future = Box::pin(future);
     let ended = py.detach(|| {
         let mut due = None;
         let look = || {

@@ -6,13 +6,12 @@
 use std::pin::pin;
 use std::sync::OnceLock;
 use std::task::Poll;
-use std::time::Duration;
 
 use futures_util::poll;
 use serde_json::Value;
 use toolspan_core::call::Preparing;
 use toolspan_core::execute::{self, Batch, FINISH, Gates, InterceptedCall, intercepted};
-use toolspan_core::policy::{Decision, Facts};
+use toolspan_core::policy::{Decision, Facts, Policy, Refused, Verdict};
 use toolspan_core::{
     CallOptions, CallRequest, Context, Error, Observation, Outcome, Phase, RegisteredTool, Result,
     ValidCall,
@@ -20,6 +19,7 @@ use toolspan_core::{
 
 use crate::host::{Host, closed};
 use crate::member::Member;
+use crate::rules::Rules;
 
 impl Host {
     /// Calls a tool. See [`Host::call_with`].
@@ -55,7 +55,8 @@ impl Host {
             preparing,
             options,
         };
-        self.called(asked, &OnceLock::new()).await
+        let observation = self.called(asked, &OnceLock::new()).await?;
+        Ok(*observation)
     }
 
     /// Runs a tool call as a model made it, in the form of any of the big APIs, and turns every
@@ -118,39 +119,33 @@ impl Host {
             preparing: self.shared().rules.of_model(),
             options,
         };
-        let ended = self.called(asked, &decided).await;
-        ended.unwrap_or_else(|error| {
-            let mut observation = for_model(&error);
-            observation.decision = decided.into_inner();
-            observation
-        })
+        match self.called(asked, &decided).await {
+            Ok(observation) => *observation,
+            Err(error) => {
+                let mut observation = for_model(&error);
+                observation.decision = decided.into_inner();
+                observation
+            }
+        }
     }
 
     /// A call on its whole way. What was decided of one that does not run is left in `decided`.
-    async fn called(&self, asked: Asked, decided: &OnceLock<Decision>) -> Result<Observation> {
+    async fn called(
+        &self,
+        mut asked: Asked,
+        decided: &OnceLock<Decision>,
+    ) -> Result<Box<Observation>> {
         self.refuse_closed()?;
+        let tool = match self.known(&asked.request.tool) {
+            Some(tool) => tool,
+            // Rare and large.
+            None => Box::pin(self.found(&mut asked)).await?,
+        };
         let Asked {
-            mut request,
+            request,
             preparing,
             options,
         } = asked;
-        let (tool, options) = match self.known(&request.tool) {
-            Some(tool) => (tool, options),
-            None => {
-                let asked = tokio::time::Instant::now();
-                let mut found = self.find_within(&request.tool, options.clone()).await;
-                if found.is_err() && preparing.api_keys {
-                    // A model's names can be told once the tools are there.
-                    request = self.as_meant(request);
-                    found = self.known(&request.tool).map_or(found, Ok);
-                }
-                let tool = found.map_err(|error| error.in_tool(&request.tool))?;
-                let left = options
-                    .timeout
-                    .map(|timeout| timeout.saturating_sub(asked.elapsed()));
-                (tool, with_timeout(options, left))
-            }
-        };
         let member = self.member(&tool.toolbox)?;
         let rules = &self.shared().rules;
         let secrets = rules.secrets_of(&tool.toolbox);
@@ -170,13 +165,34 @@ impl Host {
             context: &context,
             decided,
         };
-        // In one place, since each layer around it would else copy it whole.
-        let running = Box::pin(way.go(call));
-        if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
-            return running.await;
-        }
-        let ended = self.shared().ended.run_until_cancelled(running).await;
+        let ended = {
+            let running = pin!(way.go(call));
+            if member.toolbox().is_some_and(|toolbox| toolbox.ends_calls()) {
+                return running.await;
+            }
+            self.shared().ended.run_until_cancelled(running).await
+        };
+        // The way is dropped by now, and so it is known how far the call came.
         ended.unwrap_or_else(|| Err(way.closed()))
+    }
+
+    /// The tool that is asked for, whose toolbox has to be started first. What that takes is a part of
+    /// the caller's time.
+    async fn found(&self, asked: &mut Asked) -> Result<RegisteredTool> {
+        let began = tokio::time::Instant::now();
+        let options = asked.options.clone();
+        let mut found = self.find_within(&asked.request.tool, options).await;
+        if found.is_err() && asked.preparing.api_keys {
+            // A model's names can be told once the tools are there.
+            let nothing = CallRequest::new("", Value::Null);
+            let request = std::mem::replace(&mut asked.request, nothing);
+            asked.request = self.as_meant(request);
+            found = self.known(&asked.request.tool).map_or(found, Ok);
+        }
+        if let Some(timeout) = &mut asked.options.timeout {
+            *timeout = timeout.saturating_sub(began.elapsed());
+        }
+        found.map_err(|error| error.in_tool(&asked.request.tool))
     }
 }
 
@@ -198,26 +214,35 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    async fn go(self, call: ValidCall) -> Result<Observation> {
-        let interceptors = &self.host.shared().rules.interceptors;
-        if interceptors.is_empty() {
-            return self.end(call, None).await;
+    async fn go(self, call: ValidCall) -> Result<Box<Observation>> {
+        match self.host.shared().rules.interceptors.is_empty() {
+            true => self.end(&call, None).await,
+            // Rare and large.
+            false => Box::pin(self.intercepted(call)).await.map(Box::new),
         }
+    }
+
+    /// Sends the call through the interceptors.
+    async fn intercepted(self, call: ValidCall) -> Result<Observation> {
+        let interceptors = &self.host.shared().rules.interceptors;
         // What the model said of the call counts, whatever an interceptor makes of it.
         let said = call.risk_word().map(str::to_owned);
         let call = InterceptedCall::new(self.tool, call, self.context, &self.member.limits);
-        let end = move |call: InterceptedCall<'a>| self.end(call.into_call(), said);
+        let end = async move |call: InterceptedCall<'a>| {
+            let ended = self.end(&call.into_call(), said.as_deref()).await;
+            ended.map(|observation| *observation)
+        };
         intercepted(interceptors, call, end).await
     }
 
     /// Decides on the call and runs it.
-    async fn end(self, call: ValidCall, said: Option<String>) -> Result<Observation> {
-        let decision = self.admitted(&call, said.as_deref()).await?;
+    async fn end(&self, call: &ValidCall, said: Option<&str>) -> Result<Box<Observation>> {
+        let decision = self.admitted(call, said).await?;
         let gates = Gates {
             toolbox: &self.member.gate,
             host: &self.host.shared().gate,
         };
-        let mut observation = execute::run(self.tool, &call, self.context, gates).await?;
+        let mut observation = execute::run(self.tool, call, self.context, gates).await?;
         let own = &self.member.limits;
         if own.output_chars != self.host.limits().output_chars {
             observation.output_chars = Some(own.output_chars);
@@ -233,30 +258,46 @@ impl<'a> Way<'a> {
         let facts = Facts::of(self.tool, call)
             .with_model_risk(call.risk_word().or(said))
             .with_origin(self.member.origin.as_deref());
-        let mut admission = pin!(policy.admit(&facts, rules.approver.as_deref(), &rules.approvals));
-        // Almost always nobody is asked, and nothing is waited for.
-        let admitted = match poll!(admission.as_mut()) {
-            Poll::Ready(admitted) => admitted,
-            Poll::Pending => {
-                let ended = &self.host.shared().ended;
-                let answered = async {
-                    let answered = ended
-                        .run_until_cancelled(self.context.asking(admission))
-                        .await;
-                    answered.ok_or_else(|| self.closed())
-                };
-                let answered = execute::within(answered, self.context).await;
-                answered.map_err(|error| {
-                    error
-                        .with_phase(Phase::Decide)
-                        .in_toolbox(&self.tool.toolbox)
-                        .in_tool(&self.tool.name)
-                })?
-            }
+        let decision = policy.decide(&facts);
+        let admitted = match decision.verdict {
+            Verdict::Run => return Ok(decision),
+            // Rare and large.
+            _ => Box::pin(self.settled(&policy, (&facts, decision))).await?,
         };
         admitted.map_err(|refused| {
             let _ = self.decided.set(*refused.decision);
             refused.error
+        })
+    }
+
+    /// What becomes of a call that does not simply run.
+    async fn settled(
+        &self,
+        policy: &Policy,
+        decided: (&Facts<'_>, Decision),
+    ) -> Result<Result<Decision, Refused>> {
+        let Rules {
+            approver,
+            approvals,
+            ..
+        } = &self.host.shared().rules;
+        let mut admission = pin!(policy.settle(decided, approver.as_deref(), approvals));
+        // Without a question nothing is waited for, and no clock stopped.
+        if let Poll::Ready(admitted) = poll!(admission.as_mut()) {
+            return Ok(admitted);
+        }
+        let answered = async {
+            let asking = self.context.asking(admission);
+            let ended = &self.host.shared().ended;
+            let answered = ended.run_until_cancelled(asking).await;
+            answered.ok_or_else(|| self.closed())
+        };
+        let answered = execute::within(answered, self.context).await;
+        answered.map_err(|error| {
+            error
+                .with_phase(Phase::Decide)
+                .in_toolbox(&self.tool.toolbox)
+                .in_tool(&self.tool.name)
         })
     }
 
@@ -267,11 +308,6 @@ impl<'a> Way<'a> {
             .in_toolbox(&self.tool.toolbox)
             .in_tool(&self.tool.name)
     }
-}
-
-fn with_timeout(mut options: CallOptions, timeout: Option<Duration>) -> CallOptions {
-    options.timeout = timeout;
-    options
 }
 
 /// What a model reads of a call that did not come to an answer: what happened, whether the tool

@@ -19,7 +19,8 @@ use crate::tool::ToolExecutor;
 use crate::{Error, ErrorKind, Result};
 
 /// Runs a call to its one end: an observation or an error that names toolbox, tool, phase and
-/// outcome, both without the secrets that were given out. An observation tells the call's repairs.
+/// outcome, both without the secrets that were given out. An observation tells the call's repairs. It
+/// is in a box, since each layer that hands it on would else copy it whole.
 ///
 /// The call waits for its places, then for the resources that its tool declares, where the context
 /// has the host's locks. Dropping the future cancels the call; the executor then tells the other
@@ -34,25 +35,30 @@ pub async fn run(
     call: &ValidCall,
     context: &Context,
     gates: Gates<'_>,
-) -> Result<Observation> {
+) -> Result<Box<Observation>> {
     if !Arc::ptr_eq(&tool.definition, call.definition()) {
         return Err(of_another_tool(tool, call));
     }
     let call = call.real();
+    // In one place, since each layer around it would else hold it once more.
+    let work = Box::pin(in_its_place(tool, call, context, gates));
     // An executor may panic before it gives its future, too.
-    let work = AssertUnwindSafe(in_its_place(tool, call, context, gates)).catch_unwind();
-    let work = async {
-        let ended = work.await;
-        ended.unwrap_or_else(|panic| Err(panicked(&*panic)))
-    };
+    let work = AssertUnwindSafe(work).catch_unwind().map(caught);
     let ended = within(work, context).await;
     let ended = ended
         .map(|mut observation| {
             observation.repairs.extend_from_slice(call.repairs());
-            with_output_checked(observation, tool)
+            check_output(&mut observation, tool);
+            observation
         })
         .map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name));
-    context.without_secrets(ended)
+    match context.secrets() {
+        None => ended,
+        Some(_) => {
+            let ended = context.without_secrets(ended.map(|observation| *observation));
+            ended.map(Box::new)
+        }
+    }
 }
 
 /// Runs a call once it has its places and its resources.
@@ -61,7 +67,7 @@ async fn in_its_place(
     call: &ValidCall,
     context: &Context,
     gates: Gates<'_>,
-) -> Result<Observation> {
+) -> Result<Box<Observation>> {
     let around = context.around();
     let _places = gates.enter(around.as_deref()).await?;
     let turn = turn(tool, call, context, around.as_deref()).await;
@@ -74,7 +80,7 @@ async fn in_its_place(
         };
         let ended = tool.executor.call(call, context).await;
         begun.has_ended = true;
-        ended
+        ended.map(Box::new)
     };
     holding
         .around(|holding| context.note_holding(holding), work)
@@ -156,18 +162,20 @@ fn of_another_tool(tool: &RegisteredTool, call: &ValidCall) -> Error {
         .with_hint("validate the request for the tool that is to run it")
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
-    panics::of("the tool", panic)
-        .with_hint("this is a fault in the tool's code; other tools are not affected")
+/// What came of a tool's work, be it a panic.
+fn caught<T>(ended: std::thread::Result<Result<T>>) -> Result<T> {
+    ended.unwrap_or_else(|panic| {
+        let error = panics::of("the tool", &*panic);
+        Err(error.with_hint("this is a fault in the tool's code; other tools are not affected"))
+    })
 }
 
 /// Marks a structured result that breaks the tool's own output schema; it is kept all the same.
-fn with_output_checked(mut observation: Observation, tool: &RegisteredTool) -> Observation {
+fn check_output(observation: &mut Observation, tool: &RegisteredTool) {
     if let (Some(schema), Some(structured)) = (&tool.definition.output, &observation.structured)
         && !observation.is_error
         && let Err(error) = schema.check(structured)
     {
         observation.schema_violation = Some(error.to_string());
     }
-    observation
 }

@@ -121,7 +121,22 @@ impl Policy {
         approver: Option<&dyn Approver>,
         approvals: &Approvals,
     ) -> Result<Decision, Refused> {
-        let mut decision = self.decide(facts);
+        let decided = (facts, self.decide(facts));
+        self.settle(decided, approver, approvals).await
+    }
+
+    /// The rest of [`Policy::admit`], for a call that was decided. Who does both by himself spares the
+    /// calls that simply run this future, which is large.
+    ///
+    /// # Errors
+    ///
+    /// As [`Policy::admit`].
+    pub async fn settle(
+        &self,
+        (facts, mut decision): (&Facts<'_>, Decision),
+        approver: Option<&dyn Approver>,
+        approvals: &Approvals,
+    ) -> Result<Decision, Refused> {
         let asked = match decision.verdict {
             Verdict::Run => Ok(None),
             Verdict::Refuse => Err(

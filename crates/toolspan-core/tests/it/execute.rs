@@ -68,6 +68,7 @@ async fn run(tool: &RegisteredTool, options: CallOptions) -> Result<Observation>
         },
     )
     .await
+    .map(|observation| *observation)
 }
 
 #[tokio::test(start_paused = true)]

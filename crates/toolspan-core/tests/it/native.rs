@@ -66,6 +66,7 @@ async fn call(tool: ToolboxTool, arguments: Value) -> toolspan_core::Result<Obse
         },
     )
     .await
+    .map(|observation| *observation)
 }
 
 #[tokio::test]

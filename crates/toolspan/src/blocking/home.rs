@@ -1,6 +1,7 @@
 //! The runtime of all blocking hosts in a process.
 
 use std::ops::ControlFlow;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -90,7 +91,7 @@ impl Home {
     /// As [`Home::block_on`].
     pub fn block_on_looking<F: Future, B>(
         &self,
-        future: F,
+        future: Pin<Box<F>>,
         look: impl FnMut() -> ControlFlow<B>,
     ) -> Result<ControlFlow<B, F::Output>> {
         self.here()?.block_on_looking(future, look)
@@ -115,14 +116,14 @@ impl<'home> Here<'home> {
     ///
     /// `look` may wait in turn, for example call the same host. One that may fork has to break in the
     /// copy, where the wait would not end; there the future is not dropped, so that nothing is sent to
-    /// servers of the original.
+    /// servers of the original. It is in a box, since only on the heap it can be left alone for ever.
     ///
     /// # Errors
     ///
     /// `usage` on a thread that runs tasks of a runtime.
     pub fn block_on_looking<F: Future, B>(
         self,
-        future: F,
+        future: Pin<Box<F>>,
         look: impl FnMut() -> ControlFlow<B>,
     ) -> Result<ControlFlow<B, F::Output>> {
         wait::block_on_looking(self, future, look)

@@ -44,12 +44,10 @@ pub(super) fn block_on<F: Future>(here: Here<'_>, future: F) -> Result<F::Output
 /// As [`Here::block_on_looking`].
 pub(super) fn block_on_looking<F: Future, B>(
     here: Here<'_>,
-    future: F,
+    mut future: Pin<Box<F>>,
     look: impl FnMut() -> ControlFlow<B>,
 ) -> Result<ControlFlow<B, F::Output>> {
     let waiting = Waiting::begin(here)?;
-    // On the heap, since only there it can be left alone for ever.
-    let mut future = Box::pin(future);
     let ended = turns(&waiting, future.as_mut(), look);
     if ended.is_break() && !here.home().is_here() {
         // What it holds is the original's, and nothing of it is to be told or ended.
@@ -170,7 +168,7 @@ mod tests {
             pending::<()>().await;
         };
         let mut looks = 0;
-        let ended = home.block_on_looking(future, || {
+        let ended = home.block_on_looking(Box::pin(future), || {
             looks += 1;
             match looks {
                 3 => ControlFlow::Break("seen"),
@@ -185,7 +183,7 @@ mod tests {
     fn a_look_comes_at_least_every_slice() {
         let home = Home::get().unwrap();
         let (mut last, mut longest, mut looks) = (std::time::Instant::now(), Duration::ZERO, 0);
-        let ended = home.block_on_looking(pending::<()>(), || {
+        let ended = home.block_on_looking(Box::pin(pending::<()>()), || {
             longest = longest.max(last.elapsed());
             last = std::time::Instant::now();
             looks += 1;
@@ -204,7 +202,7 @@ mod tests {
         let home = Home::get().unwrap();
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut sender = Some(sender);
-        let ended = home.block_on_looking(receiver, || {
+        let ended = home.block_on_looking(Box::pin(receiver), || {
             if let Some(sender) = sender.take() {
                 // The wake-up of the outer wait comes now, and the inner one takes it.
                 sender.send(7).unwrap();
@@ -220,7 +218,7 @@ mod tests {
     #[test]
     fn a_future_that_is_ready_is_not_looked_up_from() {
         let home = Home::get().unwrap();
-        let ended = home.block_on_looking(ready(7), || ControlFlow::Break(()));
+        let ended = home.block_on_looking(Box::pin(ready(7)), || ControlFlow::Break(()));
         assert_eq!(ended.unwrap(), ControlFlow::Continue(7));
     }
 }

@@ -63,7 +63,9 @@ impl House {
             toolbox: &self.toolbox,
             host: &self.host,
         };
-        execute::run(tool, call, context, gates).await
+        execute::run(tool, call, context, gates)
+            .await
+            .map(|observation| *observation)
     }
 
     pub(crate) async fn call(

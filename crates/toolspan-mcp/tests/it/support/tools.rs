@@ -126,7 +126,9 @@ impl Tools {
             toolbox: &self.place,
             host: &self.host,
         };
-        execute::run(tool, &call, &context, gates).await
+        execute::run(tool, &call, &context, gates)
+            .await
+            .map(|observation| *observation)
     }
 
     /// Calls the tool `echo` with a text.
