@@ -60,7 +60,10 @@ FIELDS = {
 }
 
 _FIELD = re.compile(r"^\s*:(\w+)([^:]*):\s*(.*)$")
-_GOOGLE = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+#: An entry may be one of a list; the type in its parentheses may have parentheses itself.
+_GOOGLE = re.compile(
+    r"^(?:[-*+]\s+)?[*`]{0,2}(\w+)`{0,2}\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*:\s*(.*)$"
+)
 _NUMPY = re.compile(r"^\*{0,2}(\w+(?:\s*,\s*\w+)*)\s*(?::.*)?$")
 
 
@@ -84,12 +87,29 @@ def read(text: str) -> Documented:
             at = _read_field(lines, at, said)
             continue
         name, first = heading
-        after = next((next_ for next_ in range(first, len(lines)) if _is_end(lines, next_)), None)
-        body = lines[first:after]
+        is_numpy = first - at == 2
+        is_end = _is_end if is_numpy else _is_outside
+        at = next((at for at in range(first, len(lines)) if is_end(lines, at)), len(lines))
         if name in PARAMETERS:
-            _read_parameters(body, first - at == 2, said)
-        at = len(lines) if after is None else after
+            _read_parameters(lines[first:at], is_numpy, said)
+        if at < len(lines) and not is_numpy:
+            at = _read_on(lines, at, said)
     return said
+
+
+def _is_outside(lines: list[str], at: int) -> bool:
+    """Whether a line ends a section that is indented."""
+    return bool(lines[at].strip()) and not lines[at].startswith((" ", "\t"))
+
+
+def _read_on(lines: list[str], at: int, said: Documented) -> int:
+    """Reads what stands below a section and belongs to none; gives the line after it."""
+    end = next((end for end in range(at, len(lines)) if _is_end(lines, end)), len(lines))
+    text = "\n".join(lines[at:end]).strip()
+    # Such as a section in one line, `Returns: the sum`.
+    if text and text.partition(":")[0].lower() not in SECTIONS:
+        said.description = f"{said.description}\n\n{text}".strip()
+    return end
 
 
 def _is_end(lines: list[str], at: int) -> bool:

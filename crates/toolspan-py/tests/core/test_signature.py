@@ -311,6 +311,83 @@ DOCSTRINGS = {
 }
 
 
+#: Docstrings as they are met, what they say of the function, and of its parameters.
+MET: list[tuple[str, str, dict[str, str | None]]] = [
+    ("", "", {}),
+    ("Moves it.\n    Args:\n      to: Where\n    Returns: nothing", "Moves it.", {"to": "Where"}),
+    (
+        "Moves it.\n\n    Args:\n        to: Where\n\n    It may take long: be patient.",
+        "Moves it.\n\nIt may take long: be patient.",
+        {"to": "Where"},
+    ),
+    (
+        """Moves it at 10:30.
+
+        Args:
+            to (dict[str, tuple(int)], optional): One of
+                - here: not there
+                - there
+
+                or elsewhere.
+            fast (Callable[[int], str]): Whether to hurry
+            *more: not told
+        Raises:
+            ValueError: plain: never
+        """,
+        "Moves it at 10:30.",
+        {"to": "One of - here: not there - there or elsewhere.", "fast": "Whether to hurry"},
+    ),
+    (
+        "Moves it.\n\n    Args:\n        - to: Where\n        - `fast` (bool): Whether\n",
+        "Moves it.",
+        {"to": "Where", "fast": "Whether"},
+    ),
+    (
+        """Moves it.
+
+        Parameters
+        ----------
+        to, plain : {'a', 'b'}
+            Both.
+
+            Always.
+        fast
+
+        Examples
+        --------
+        >>> fast : no
+        """,
+        "Moves it.",
+        {"to": "Both. Always.", "plain": "Both. Always."},
+    ),
+    (
+        """Moves it.
+        :param to: Where: there
+          or here
+        :type to: str
+        :param bool | None fast: Whether
+        :raises ValueError: never
+        """,
+        "Moves it.",
+        {"to": "Where: there or here", "fast": "Whether"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "description", "words"), MET)
+def test_a_docstring_is_read_as_it_is_met(
+    host: toolspan.Host, text: str, description: str, words: dict[str, str]
+) -> None:
+    def move(to: str, fast: bool = False, plain: int = 0) -> None: ...
+
+    move.__doc__ = text
+    host.tool(move)
+    [tool] = host.tools
+    said = {name: each.get("description") for name, each in schema_of(host)["properties"].items()}
+    assert tool.description == description
+    assert said == {"to": None, "fast": None, "plain": None, **words}
+
+
 @pytest.mark.parametrize("style", DOCSTRINGS)
 def test_a_docstring_tells_of_the_function_and_its_parameters(
     host: toolspan.Host, style: str
