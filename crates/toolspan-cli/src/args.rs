@@ -150,6 +150,9 @@ Examples:
   toolspan tools time                  tools with \"time\" in their name
   toolspan tools '*__get_*'            tools whose name matches
   toolspan tools --format openai       the value of `tools` in a chat completion request
+  toolspan tools --format anthropic --strict
+  toolspan tools --format gemini --losses
+                                       what that form changes of the tools, and why
   toolspan --server \"uvx mcp-server-time\" tools
   toolspan --url https://example.com/mcp tools";
 
@@ -161,6 +164,12 @@ pub(crate) struct Tools {
     /// The form: a table, or the JSON value of an API's `tools` field
     #[arg(long, value_name = "API", default_value = "native")]
     pub(crate) format: Format,
+    /// Hold the model to the schema of each tool that can be given so (openai, responses, anthropic)
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print what the form changes of the tools, and which it leaves out, in place of the tools
+    #[arg(long)]
+    pub(crate) losses: bool,
 }
 
 /// The form in which tools are listed.
@@ -172,6 +181,14 @@ pub(crate) enum Format {
     Mcp,
     /// `tools` of an OpenAI chat completion request
     Openai,
+    /// `tools` of an OpenAI Responses request
+    Responses,
+    /// `tools` of an Anthropic Messages request
+    Anthropic,
+    /// `tools` of a Gemini request, by `parametersJsonSchema`
+    Gemini,
+    /// `tools` of a Gemini request, by `parameters`
+    GeminiOpenapi,
 }
 
 const SEARCH_EXAMPLES: &str = "\

@@ -1,16 +1,17 @@
 //! `toolspan tools`: which tools are there?
 
-use serde_json::Value;
 use toolspan::guard::sanitise;
-use toolspan::{RegisteredTool, Result, Snapshot};
+use toolspan::llm::{Api, Form, Strict};
+use toolspan::{Error, ErrorKind, Host, Phase, RegisteredTool, Result, Snapshot};
 
 use crate::args::{Format, Tools};
 use crate::exit::Code;
-use crate::output::{json, tools};
+use crate::output::{json, losses, tools};
 use crate::session::Session;
 
 /// Lists the tools. What works is listed even if other toolboxes failed.
 pub(super) async fn run(session: &Session, wanted: &Tools) -> Result<Code> {
+    let form = form(wanted)?;
     session
         .with_host(async |host| {
             let failure = session.settle(host).await?;
@@ -20,7 +21,10 @@ pub(super) async fn run(session: &Session, wanted: &Tools) -> Result<Code> {
                     Ok(session.start_failed(&error))
                 }
                 failure => {
-                    print(session, wanted, &snapshot);
+                    match form {
+                        None => print(session, wanted, &snapshot),
+                        Some(form) => print_form(session, wanted, (host, form)),
+                    }
                     session.report_faults(host, failure.as_ref());
                     Ok(failure.map_or(Code::DONE, |error| session.start_failed(&error)))
                 }
@@ -29,41 +33,78 @@ pub(super) async fn run(session: &Session, wanted: &Tools) -> Result<Code> {
         .await
 }
 
-fn print(session: &Session, wanted: &Tools, snapshot: &Snapshot) {
+/// The form that is wanted; none for the program's own.
+///
+/// # Errors
+///
+/// `usage` for options that mean nothing together.
+fn form(wanted: &Tools) -> Result<Option<Form>> {
+    let api = match wanted.format {
+        Format::Native => None,
+        Format::Mcp => Some(Api::Mcp),
+        Format::Openai => Some(Api::OpenAi),
+        Format::Responses => Some(Api::Responses),
+        Format::Anthropic => Some(Api::Anthropic),
+        Format::Gemini => Some(Api::Gemini),
+        Format::GeminiOpenapi => Some(Api::GeminiOpenApi),
+    };
+    let refused = |message: &str, hint: &str| {
+        let error = Error::new(ErrorKind::Usage, Phase::Config, message);
+        Err(error.with_hint(hint))
+    };
+    let takes_strict = matches!(api, Some(Api::OpenAi | Api::Responses | Api::Anthropic));
+    if wanted.strict && !takes_strict {
+        let message = "--strict is for an API that holds a model to a schema";
+        return refused(message, "add --format openai, responses or anthropic");
+    }
+    if wanted.losses && api.is_none() {
+        let message = "--losses tells what the form of an API changes of the tools";
+        let names = Api::ALL.map(Api::as_str).join(", ");
+        return refused(message, &format!("add --format with one of {names}"));
+    }
+    let strict = match wanted.strict {
+        true => Strict::WherePossible,
+        false => Strict::Off,
+    };
+    Ok(api.map(|api| Form::new(api).with_strict(strict)))
+}
+
+/// Prints the tools in the form of an API, or what that costs.
+fn print_form(session: &Session, wanted: &Tools, (host, form): (&Host, Form)) {
     let output = &session.output;
-    let matching = |tool: &RegisteredTool| {
-        let pattern = wanted.pattern.as_deref();
-        pattern.is_none_or(|it| matches(it, &tool.name) || matches(it, &tool.definition.name))
-    };
-    let projected = |all: Value| -> Value {
-        let Value::Array(all) = all else { return all };
-        let kept = all
-            .into_iter()
-            .zip(snapshot.tools())
-            .filter(|(_, tool)| matching(tool));
-        kept.map(|(projected, _)| projected).collect()
-    };
-    match wanted.format {
-        Format::Mcp => output.json(&projected(snapshot.to_mcp())),
-        Format::Openai => output.json(&projected(snapshot.to_openai())),
-        Format::Native if output.json => {
-            output.json(
-                &snapshot
-                    .tools()
-                    .iter()
-                    .filter(|it| matching(it))
-                    .map(json::tool)
-                    .collect(),
-            );
-        }
-        Format::Native => {
-            let listed: Vec<_> = snapshot.tools().iter().filter(|it| matching(it)).collect();
-            if listed.is_empty() {
-                output.talk(&nothing_listed(wanted.pattern.as_deref(), snapshot));
-            } else {
-                print_table(session, &listed);
+    let projection = host.project_some(&form, &|tool| is_wanted(wanted, tool));
+    match wanted.losses {
+        true if output.json => output.json(&losses::json(&form, &projection)),
+        true => {
+            for line in losses::lines(output, &form, &projection) {
+                output.line(&line);
             }
         }
+        false => {
+            output.json(&projection.tools);
+            for left_out in &projection.left_out {
+                output.warn(&losses::left_out(&form, left_out));
+            }
+        }
+    }
+}
+
+/// Whether the pattern, if there is one, means the tool.
+fn is_wanted(wanted: &Tools, tool: &RegisteredTool) -> bool {
+    let pattern = wanted.pattern.as_deref();
+    pattern.is_none_or(|it| matches(it, &tool.name) || matches(it, &tool.definition.name))
+}
+
+fn print(session: &Session, wanted: &Tools, snapshot: &Snapshot) {
+    let output = &session.output;
+    let all = snapshot.tools().iter();
+    let listed: Vec<_> = all.filter(|tool| is_wanted(wanted, tool)).collect();
+    if output.json {
+        output.json(&listed.into_iter().map(json::tool).collect());
+    } else if listed.is_empty() {
+        output.talk(&nothing_listed(wanted.pattern.as_deref(), snapshot));
+    } else {
+        print_table(session, &listed);
     }
 }
 

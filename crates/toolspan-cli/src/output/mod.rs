@@ -1,6 +1,6 @@
 //! How does text leave this program? Through [`Output`] alone: data to stdout, talk to stderr.
 //!
-//! [`human`] and [`json`] turn values into text, [`table`] lines it up, [`progress`] shows that
+//! [`human`], [`json`] and [`losses`] turn values into text, [`table`] lines it up, [`progress`] shows that
 //! something is under way; [`report`] tells an error.
 
 #[expect(
@@ -10,6 +10,7 @@
 mod door;
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod losses;
 pub(crate) mod next_step;
 pub(crate) mod observation;
 pub(crate) mod progress;

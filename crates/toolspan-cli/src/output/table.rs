@@ -7,7 +7,7 @@ use super::Style;
 /// Spaces between two columns.
 const GAP: usize = 2;
 /// Widest column but the last one; longer cells stand out and push the rest of their row.
-const WIDEST: usize = 64;
+const WIDEST: usize = 72;
 /// Narrowest last column: on a narrower terminal lines wrap.
 const NARROWEST: usize = 20;
 

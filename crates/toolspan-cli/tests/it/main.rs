@@ -9,6 +9,7 @@ mod config;
 mod demo;
 mod doctor_remote;
 mod faults;
+mod forms;
 mod import;
 mod listing;
 mod mixed;
