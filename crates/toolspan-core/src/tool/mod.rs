@@ -147,7 +147,8 @@ pub trait ToolExecutor: Send + Sync + 'static {
     /// also when nothing is under way; must return at once.
     fn interrupt(&self) {}
 
-    /// Frees what the executor holds.
+    /// Frees what the executor holds. Called once, when the host closes, also where several tools
+    /// share the executor.
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }

@@ -1,6 +1,7 @@
 //! The untyped twin of a typed tool, and the toolbox that native tools live in.
 
-use std::panic::AssertUnwindSafe;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -95,9 +96,11 @@ impl<T: Tool> ToolExecutor for Erased<T> {
     }
 }
 
-/// The observation of a typed result, with what its type wants a model and a person to see.
+/// The observation of a typed result, with what its type wants a model and a person to see. The tool
+/// has done its work: a form that panics is left out, and the content stands in its place.
 fn observation(output: impl ToolOutput) -> Observation {
-    let (for_model, visual) = (output.to_llm_content(), output.visualize());
+    let for_model = catch_unwind(AssertUnwindSafe(|| output.to_llm_content())).unwrap_or_default();
+    let visual = catch_unwind(AssertUnwindSafe(|| output.visualize())).unwrap_or_default();
     let mut observation = output.into_observation();
     observation.for_model = for_model.or(observation.for_model);
     observation.visual = visual.or(observation.visual);
@@ -107,6 +110,8 @@ fn observation(output: impl ToolOutput) -> Observation {
 /// The toolbox of the tools that the host's own program brings.
 pub struct NativeToolBox {
     tools: Vec<ToolboxTool>,
+    /// Those whose names are taken.
+    left_out: Vec<ToolboxTool>,
     broken: Vec<BrokenTool>,
     closed: AtomicBool,
 }
@@ -114,22 +119,17 @@ pub struct NativeToolBox {
 impl NativeToolBox {
     /// A toolbox of these tools, in this order. A second tool of the same name is broken.
     pub fn new(tools: Vec<ToolboxTool>) -> Self {
-        let mut kept: Vec<ToolboxTool> = Vec::with_capacity(tools.len());
-        let mut broken = Vec::new();
-        for tool in tools {
-            if kept
-                .iter()
-                .any(|other| other.definition.name == tool.definition.name)
-            {
-                let reason = "another native tool has this name; give one of them another name";
-                broken.push(BrokenTool::new(&tool.definition.name, reason));
-            } else {
-                kept.push(tool);
-            }
-        }
+        let mut names = HashSet::with_capacity(tools.len());
+        let is_first = |tool: &ToolboxTool| names.insert(tool.definition.name.clone());
+        let (tools, left_out): (Vec<_>, Vec<_>) = tools.into_iter().partition(is_first);
+        let reason = "another native tool has this name; give one of them another name";
+        let broken = left_out
+            .iter()
+            .map(|tool| BrokenTool::new(&tool.definition.name, reason));
         Self {
-            tools: kept,
-            broken,
+            broken: broken.collect(),
+            tools,
+            left_out,
             closed: AtomicBool::new(false),
         }
     }
@@ -141,6 +141,16 @@ impl NativeToolBox {
     pub fn with_broken(mut self, broken: Vec<BrokenTool>) -> Self {
         self.broken.extend(broken);
         self
+    }
+
+    /// What is to be closed: each executor once, though several tools may share it.
+    fn executors(&self) -> Vec<&Arc<dyn ToolExecutor>> {
+        let mut known = HashSet::new();
+        let all = self.tools.iter().chain(&self.left_out);
+        let executors = all.map(|tool| &tool.executor);
+        executors
+            .filter(|executor| known.insert(Arc::as_ptr(executor).addr()))
+            .collect()
     }
 
     /// Its tools, as it lists them.
@@ -173,9 +183,9 @@ impl ToolBox for NativeToolBox {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             if !self.closed.swap(true, Ordering::AcqRel) {
-                let closing = self.tools.iter().map(|tool| {
+                let closing = self.executors().into_iter().map(|executor| {
                     // A tool that hangs or panics keeps no other one from its end.
-                    AssertUnwindSafe(async { tool.executor.close().await }).catch_unwind()
+                    AssertUnwindSafe(async { executor.close().await }).catch_unwind()
                 });
                 join_all(closing).await;
             }

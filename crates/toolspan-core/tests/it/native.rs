@@ -1,5 +1,8 @@
 //! Native tools: typed, from a struct or a closure, behind the same door as every other tool.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,7 +11,8 @@ use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::tool::{Action, Json, NativeToolBox, Tool, ToolFailure, native, tool_fn};
 use toolspan_core::toolbox::ToolBox;
 use toolspan_core::{
-    CallOptions, CallRequest, Context, Observation, Snapshot, Style, Styled, ToolboxTool,
+    BoxFuture, CallOptions, CallRequest, Context, Observation, Snapshot, Style, Styled,
+    ToolExecutor, ToolboxTool, ValidCall,
 };
 
 use crate::support;
@@ -141,4 +145,42 @@ async fn a_second_native_tool_of_a_name_is_reported_and_the_first_stays() {
     ]);
     let discovery = toolbox.discover().await.unwrap();
     assert_eq!((discovery.tools.len(), discovery.broken.len()), (1, 1));
+}
+
+/// Counts how often it is closed.
+struct Closing(Arc<AtomicUsize>);
+
+impl ToolExecutor for Closing {
+    fn call<'a>(
+        &'a self,
+        _: &'a ValidCall,
+        _: &'a Context,
+    ) -> BoxFuture<'a, toolspan_core::Result<Observation>> {
+        Box::pin(async { Ok(Observation::default()) })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test]
+async fn what_tools_share_is_closed_once_and_what_was_left_out_is_closed_too() {
+    let (shared, alone) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let browser: Arc<dyn ToolExecutor> = Arc::new(Closing(Arc::clone(&shared)));
+    let tool = |name: &str, executor: &Arc<dyn ToolExecutor>| {
+        let definition = support::definition(name, json!({"type": "object"}));
+        ToolboxTool::new(Arc::new(definition), Arc::clone(executor))
+    };
+    let second: Arc<dyn ToolExecutor> = Arc::new(Closing(Arc::clone(&alone)));
+    let toolbox = NativeToolBox::new(vec![
+        tool("open", &browser),
+        tool("click", &browser),
+        tool("open", &second),
+    ]);
+    toolbox.close().await;
+    toolbox.close().await;
+    let closed = [&shared, &alone].map(|count| count.load(Ordering::Relaxed));
+    assert_eq!(closed, [1, 1]);
 }

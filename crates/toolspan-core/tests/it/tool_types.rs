@@ -136,6 +136,33 @@ async fn a_typed_result_chooses_what_a_model_and_a_person_are_shown() {
     );
 }
 
+/// A result of which no form can be made.
+struct Shapeless;
+
+impl ToolOutput for Shapeless {
+    fn to_llm_content(&self) -> Option<Vec<LlmContent>> {
+        panic!("on purpose")
+    }
+
+    fn visualize(&self) -> Option<Styled> {
+        panic!("on purpose")
+    }
+
+    fn into_observation(self) -> Observation {
+        Observation::text_of("the file was written")
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_a_result_that_panics_does_not_cost_the_result() {
+    let write = |_: Nothing| async { Ok::<_, ToolFailure>(Shapeless) };
+    let tool = native(tool_fn("write", "", write)).unwrap();
+    let seen = answer(&tool, json!({})).await.unwrap();
+    let text = LlmContent::Text("the file was written".to_owned());
+    assert_eq!(seen.to_llm_content(100), [text]);
+    assert_eq!(seen.visualize().to_plain(), "the file was written");
+}
+
 #[test]
 fn without_a_choice_a_person_is_shown_the_text_and_whether_it_failed() {
     let seen = Observation::text_of("done\u{1b}[2J");
