@@ -14,6 +14,7 @@ use toolspan_core::{
 
 use crate::config::{Environment, Resolved, ToolFilter, ToolboxConfig};
 use crate::connect;
+use crate::hiding::Hiding;
 use crate::host::Host;
 use crate::member::{Member, MemberConfig, MemberSource};
 use crate::native::NativeTools;
@@ -152,6 +153,13 @@ impl HostBuilder {
     pub fn start(self) -> Result<Host> {
         let environment = self.environment.unwrap_or_else(Environment::capture);
         let services = self.services.unwrap_or_else(|| Arc::new(NoServices));
+        let services = match &self.rules.secrets {
+            Some(secrets) => Arc::new(Hiding {
+                services,
+                secrets: Arc::clone(secrets),
+            }),
+            None => services,
+        };
         let mut config = Resolved::default();
         for part in self.configs {
             merge(&mut config, part.resolve(&environment)?)?;

@@ -21,6 +21,7 @@ use toolspan_core::{
 
 use crate::builder::{HostBuilder, Making};
 use crate::guarded;
+use crate::hiding::{hidden_in_diagnosis, hidden_in_status};
 use crate::member::{Listing, ListingWanted, Member};
 use crate::roster::Roster;
 use crate::rules::Rules;
@@ -172,6 +173,10 @@ impl Host {
                 member.keep(discovery);
                 shared.rebuild();
             });
+            let result = result.map_err(|error| match shared.rules.redactor() {
+                Some(redactor) => error.redacted(&redactor),
+                None => error,
+            });
             sender.send_replace(Some(result));
         };
         // Ended listings are taken out, so that the set never grows.
@@ -220,7 +225,12 @@ impl Host {
         let snapshot = self.snapshot();
         let roster = self.roster();
         let statuses = roster.iter().map(|member| member.status(&snapshot));
-        statuses.collect()
+        match self.shared().rules.redactor() {
+            Some(redactor) => statuses
+                .map(|status| hidden_in_status(status, &redactor))
+                .collect(),
+            None => statuses.collect(),
+        }
     }
 
     /// Looks at what lies below a toolbox's protocol, starts it, and tells what a person needs to find
@@ -245,7 +255,10 @@ impl Host {
             .map(|toolbox| toolbox.diagnosis())
             .unwrap_or_default();
         diagnosis.steps = joined(steps, diagnosis.steps);
-        Ok(diagnosis)
+        Ok(match self.shared().rules.redactor() {
+            Some(redactor) => hidden_in_diagnosis(diagnosis, &redactor),
+            None => diagnosis,
+        })
     }
 
     /// The limits of the host as a whole; a toolbox may have its own.

@@ -27,6 +27,7 @@ mod connect;
 mod find;
 mod forms;
 mod guarded;
+mod hiding;
 mod host;
 mod member;
 mod native;

@@ -9,6 +9,7 @@ use toolspan_core::RegisteredTool;
 use toolspan_core::ToolAnnotations;
 use toolspan_core::call::{Injection, Preparing};
 use toolspan_core::execute::{Interceptor, ResourceLocks, SecretAccess, Secrets};
+use toolspan_core::guard::Redactor;
 use toolspan_core::policy::{
     Analyzer, Approvals, Approver, Ensemble, ModelWord, Patterns, Policy, Trust,
 };
@@ -174,6 +175,12 @@ impl Rules {
     pub(crate) fn effective(&self, tool: &RegisteredTool) -> ToolAnnotations {
         let policy = self.policy.load();
         policy.effective(&tool.name, &tool.toolbox, &tool.definition)
+    }
+
+    /// What hides the secrets that toolboxes were given so far; `None` where the host has none.
+    pub(crate) fn redactor(&self) -> Option<Arc<Redactor>> {
+        let secrets = self.secrets.as_ref()?;
+        Some(secrets.others.redactor())
     }
 
     /// What a toolbox may have of the secrets; `None` where the host has none.

@@ -2,16 +2,20 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolspan::config::{Environment, Resolved};
 use toolspan::execute::{InterceptedCall, Interceptor, Next};
 use toolspan::guard::Secret;
 use toolspan::policy::{Answer, Approver, Level, Question, SecurityRisk, Trust, Verdict};
+use toolspan::schema::Schema;
 use toolspan::tool::tool_fn;
+use toolspan::toolbox::{Diagnosis, Step, ToolBoxState};
 use toolspan::{
-    BoxFuture, CallOptions, CancellationToken, ErrorKind, Host, HostBuilder, Observation, Outcome,
-    Phase, RegisteredTool, Result, ToolFailure,
+    BoxFuture, CallOptions, CancellationToken, Context, Discovery, Error, ErrorKind, Host,
+    HostBuilder, Observation, Outcome, Phase, RegisteredTool, Result, ToolBox, ToolDefinition,
+    ToolExecutor, ToolFailure, ToolboxTool, ValidCall,
 };
 use toolspan_testkit::Fault;
 
@@ -369,6 +373,69 @@ async fn a_batch_keeps_the_order_drops_what_comes_after_finish_and_spares_the_ot
     host.close().await;
 }
 
+/// Counts how many calls of it run at once, and lets none end before so many have met.
+struct Meeting {
+    meets: usize,
+    inside: AtomicUsize,
+    most: Arc<AtomicUsize>,
+    met: tokio::sync::Notify,
+}
+
+impl toolspan::Tool for Meeting {
+    type Action = Text;
+    type Observation = String;
+
+    fn name(&self) -> String {
+        "meet".to_owned()
+    }
+
+    fn description(&self) -> &str {
+        "Waits for others"
+    }
+
+    fn resources(&self, _: &ValidCall) -> toolspan::execute::Resources {
+        toolspan::execute::Resources::none()
+    }
+
+    async fn call(&self, _: Text, _: &Context) -> Result<String, ToolFailure> {
+        let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(inside, Ordering::SeqCst);
+        if inside >= self.meets {
+            self.met.notify_one();
+        }
+        self.met.notified().await;
+        self.inside.fetch_sub(1, Ordering::SeqCst);
+        // The next one of the batch may begin only now.
+        self.met.notify_one();
+        Ok("met".to_owned())
+    }
+}
+
+#[tokio::test]
+async fn a_batch_runs_as_many_calls_at_once_as_the_config_says_and_the_program_wins() {
+    for (own, expected) in [(None, 3), (Some(2), 2)] {
+        let most = Arc::new(AtomicUsize::new(0));
+        let mut builder = Host::builder()
+            .config_value(json!({"limits": {"concurrency": 3}}))
+            .tool(Meeting {
+                meets: expected,
+                inside: AtomicUsize::new(0),
+                most: Arc::clone(&most),
+                met: tokio::sync::Notify::new(),
+            });
+        if let Some(own) = own {
+            builder = builder.concurrency(own);
+        }
+        let host = builder.connect().await.unwrap();
+        let call = json!({"name": "meet", "arguments": {"text": ""}});
+        let calls = vec![call; 6];
+        let ended = tokio::time::timeout(SOON, host.run_batch(&calls)).await;
+        assert!(ended.unwrap().iter().all(|seen| seen.text() == "met"));
+        assert_eq!(most.load(Ordering::SeqCst), expected);
+        host.close().await;
+    }
+}
+
 #[tokio::test]
 async fn a_secret_reaches_its_own_toolbox_alone_and_no_result_shows_it() {
     let source = |name: &str| (name == "TOKEN").then(|| Secret::new("very-secret-value"));
@@ -400,6 +467,97 @@ async fn a_secret_reaches_its_own_toolbox_alone_and_no_result_shows_it() {
         .await
         .unwrap();
     assert!(!seen.text().contains("very-secret"), "{}", seen.text());
+    host.close().await;
+}
+
+/// A toolbox that is given a secret in a call and says it wherever it can.
+#[derive(Default)]
+struct Talking(Arc<Mutex<String>>);
+
+impl ToolExecutor for Talking {
+    fn call<'a>(
+        &'a self,
+        _: &'a ValidCall,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        Box::pin(async {
+            let token = context.secret("TOKEN")?;
+            token.reveal().clone_into(&mut self.0.lock().unwrap());
+            Ok(Observation::text_of("signed in"))
+        })
+    }
+}
+
+impl Talking {
+    fn said(&self) -> String {
+        format!("said: {}", self.0.lock().unwrap())
+    }
+
+    fn fault(&self) -> Error {
+        let error = Error::new(ErrorKind::Connect, Phase::Connect, self.said());
+        error.with_stderr(self.said())
+    }
+}
+
+impl ToolBox for Talking {
+    fn kind(&self) -> &str {
+        "talking"
+    }
+
+    fn discover(&self) -> BoxFuture<'_, Result<Discovery>> {
+        let input = Schema::for_arguments(json!({"type": "object"})).unwrap();
+        let definition = ToolDefinition::new("sign_in", "", Arc::new(input));
+        let tool = ToolboxTool::new(Arc::new(definition), Arc::new(Self(Arc::clone(&self.0))));
+        let mut discovery = Discovery::default();
+        discovery.tools = vec![tool];
+        let is_quiet = self.0.lock().unwrap().is_empty();
+        let discovered = is_quiet.then_some(discovery).ok_or_else(|| self.fault());
+        Box::pin(std::future::ready(discovered))
+    }
+
+    fn state(&self) -> ToolBoxState {
+        let is_quiet = self.0.lock().unwrap().is_empty();
+        match is_quiet {
+            true => ToolBoxState::Ready,
+            false => ToolBoxState::Failed(self.fault()),
+        }
+    }
+
+    fn diagnosis(&self) -> Diagnosis {
+        let mut diagnosis = Diagnosis::default();
+        diagnosis.stderr = self.said();
+        diagnosis.notes = vec![self.said()];
+        let steps = [Ok(self.said()), Err(self.fault())];
+        let steps = steps.map(|result| Step::new(self.said(), Duration::ZERO, result));
+        diagnosis.steps = steps.into();
+        diagnosis
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test]
+async fn what_a_toolbox_says_outside_of_calls_shows_no_secret_either() {
+    let host = Host::builder()
+        .toolbox("box", Arc::new(Talking::default()))
+        .secrets(|_: &str| Some(Secret::new("very-secret-value")))
+        .allow_secrets("box", ["TOKEN"])
+        .connect()
+        .await
+        .unwrap();
+    host.call("box__sign_in", Value::Null).await.unwrap();
+    let listing = host.refresh().await;
+    let diagnosis = host.diagnose("box").await.unwrap();
+    let unknown = host.call("box__sign_out", Value::Null).await.unwrap_err();
+    let told = format!(
+        "{listing:?} {unknown:?} {:?} {diagnosis:?} {:?}",
+        unknown.stderr(),
+        host.status()
+    );
+    assert!(told.contains("said: [redacted]"), "{told}");
+    assert!(!told.contains("very-secret"), "{told}");
     host.close().await;
 }
 
