@@ -8,7 +8,7 @@ mod distinct;
 pub mod injected;
 pub mod keys;
 mod lenient;
-mod model;
+pub(crate) mod model;
 mod prepare;
 pub mod repair;
 mod request;

@@ -45,11 +45,8 @@ impl CallRequest {
     /// `invalid_arguments` when there is no name, or the arguments are not JSON, too large or nested
     /// too deeply.
     pub fn from_model_within(call: &Value, limits: &Limits) -> Result<Self> {
-        let inner = AROUND.iter().find_map(|key| call.get(*key)?.as_object());
-        let inner = inner.or_else(|| call.as_object());
-        let name = inner
-            .and_then(|inner| inner.get("name")?.as_str())
-            .filter(|name| !name.is_empty());
+        let inner = inner(call);
+        let name = inner.and_then(name_of);
         let (Some(inner), Some(name)) = (inner, name) else {
             let hint = "give a tool call as the model's API returned it";
             return Err(invalid("the model's call names no tool").with_hint(hint));
@@ -149,6 +146,28 @@ fn is_debris(rest: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// The object that has the call's name, and its arguments.
+fn inner(call: &Value) -> Option<&Map<String, Value>> {
+    let inner = AROUND.iter().find_map(|key| call.get(*key)?.as_object());
+    inner.or_else(|| call.as_object())
+}
+
+fn name_of(inner: &Map<String, Value>) -> Option<&str> {
+    let name = inner.get("name")?.as_str();
+    name.filter(|name| !name.is_empty())
+}
+
+/// Id and name of a call, whatever its arguments are; empty where it does not say them as text.
+pub(crate) fn id_and_name(call: &Value) -> (&str, &str) {
+    let inner = inner(call);
+    let places = [inner, call.as_object()].into_iter().flatten();
+    let mut ids =
+        places.flat_map(|members| IDS.iter().filter_map(|key| members.get(*key)?.as_str()));
+    let id = ids.find(|id| !id.is_empty());
+    let name = inner.and_then(name_of);
+    (id.unwrap_or_default(), name.unwrap_or_default())
 }
 
 /// The id of a call; a number as its digits.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::form::Api;
 use super::{anthropic, gemini, openai, responses};
+use crate::call::model;
 use crate::observation::{ERROR_HEADER, LlmContent, Observation};
 
 /// Which call of a model a result answers.
@@ -17,6 +18,16 @@ pub struct Answered<'a> {
     pub call_id: &'a str,
     /// The name that the model called: the tool's name in the form.
     pub name: &'a str,
+}
+
+impl<'a> Answered<'a> {
+    /// The call as the model's API gave it, in any of the forms that
+    /// [`CallRequest::from_model`](crate::CallRequest::from_model) takes, and also where its arguments
+    /// cannot be read. Empty texts for what it does not say.
+    pub fn of(call: &'a Value) -> Self {
+        let (call_id, name) = model::id_and_name(call);
+        Self { call_id, name }
+    }
 }
 
 /// The answer to a call in the form of an API, its text within `max_chars` characters (see

@@ -105,3 +105,38 @@ fn a_failure_is_told_to_every_model_and_a_long_text_is_bounded() {
         assert!(text.len() < 1_300, "{api:?}: {}", text.len());
     }
 }
+
+#[test]
+fn a_result_answers_the_call_of_each_api_and_one_whose_arguments_cannot_be_read() {
+    for (call, id) in [
+        (
+            json!({"id": "c1", "type": "function", "function": {"name": "a", "arguments": "{"}}),
+            "c1",
+        ),
+        (
+            json!({"type": "function_call", "id": "fc", "call_id": "c2", "name": "a", "arguments": "{}"}),
+            "c2",
+        ),
+        (
+            json!({"type": "tool_use", "id": "t1", "name": "a", "input": {}}),
+            "t1",
+        ),
+        (
+            json!({"functionCall": {"id": "g1", "name": "a", "args": {}}}),
+            "g1",
+        ),
+        (json!({"functionCall": {"name": "a"}}), ""),
+        (json!({"name": "a", "arguments": {"id": "of the tool"}}), ""),
+    ] {
+        let expected = Answered {
+            call_id: id,
+            name: "a",
+        };
+        assert_eq!(Answered::of(&call), expected, "{call}");
+    }
+    let nothing = Answered {
+        call_id: "",
+        name: "",
+    };
+    assert_eq!(Answered::of(&json!("no call")), nothing);
+}
