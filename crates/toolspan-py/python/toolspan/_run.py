@@ -74,8 +74,13 @@ class Threads:
         while job is not None:
             try:
                 job()
-            except BaseException:
-                # A thread that is gone would count for ever.
+            except BaseException as error:
+                # A thread that is gone must not count for ever. At the end of the interpreter all
+                # of them leave by `SystemExit`.
+                if not isinstance(error, Exception):
+                    with self._lock:
+                        self._count -= 1
+                    raise
                 tell("a thread of tools failed")
             # What the job holds is let go before the wait for the next one.
             job = None
