@@ -210,6 +210,14 @@ pub fn may_begin(exposed: &str, prefix: &str) -> bool {
     is_whole || is_cut()
 }
 
+/// A name without the `_` and 8 hex digits that tell its origin; `None` where it has none. Also a
+/// tool's own name may end so.
+pub(crate) fn without_digits(name: &str) -> Option<&str> {
+    let (whole, digits) = name.rsplit_once('_')?;
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (digits.len() == 8 && digits.bytes().all(is_hex)).then_some(whole)
+}
+
 /// A name cut so that `_` and 8 hex digits, which tell its origin, fit behind it.
 fn with_digits(name: &str, origin: &Origin<'_>) -> String {
     cut_with_digits(

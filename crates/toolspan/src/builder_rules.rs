@@ -64,8 +64,8 @@ impl HostBuilder {
         })
     }
 
-    /// Sets how many calls of one batch run at the same time ([`Host::run_batch`]); default 8, and at
-    /// least 1.
+    /// Sets how many calls of one batch run at the same time ([`Host::run_batch`]), at least 1. Default:
+    /// the config's `limits.concurrency`, and without it 8.
     ///
     /// [`Host::run_batch`]: crate::Host::run_batch
     pub fn concurrency(self, calls: usize) -> Self {

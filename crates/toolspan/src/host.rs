@@ -1,5 +1,6 @@
 //! The one thing callers hold: all toolboxes and the current snapshot of their tools.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use toolspan_core::execute::Gate;
 use toolspan_core::guard::{Limits, Timeouts};
 use toolspan_core::observation::LlmContent;
-use toolspan_core::policy::{Approvals, Policy};
+use toolspan_core::policy::{Approvals, Level, Policy};
 use toolspan_core::toolbox::{Diagnosis, Step};
 use toolspan_core::{
     Error, ErrorKind, Observation, Outcome, Phase, RegisteredTool, Result, Snapshot,
@@ -287,6 +288,13 @@ impl Host {
     /// and the pessimistic defaults where nobody says anything.
     pub fn effective_annotations(&self, tool: &RegisteredTool) -> ToolAnnotations {
         self.shared().rules.effective(tool)
+    }
+
+    /// The level of a tool under the policy that holds now, before anything is known of a call, and the
+    /// rule in words. A call can only raise it.
+    pub fn level_of(&self, tool: &RegisteredTool) -> (Level, Cow<'static, str>) {
+        let policy = self.shared().rules.policy();
+        policy.level_of(&tool.name, &tool.toolbox, &tool.definition)
     }
 
     /// How many calls are in flight now.

@@ -16,9 +16,6 @@ use toolspan_core::policy::{
 
 use crate::config::{Environment, Resolved};
 
-/// How many calls of a batch run at the same time, unless the program says otherwise.
-const AT_ONCE: usize = 8;
-
 /// What a program says about every call of its host, before there is one.
 #[derive(Default)]
 pub(crate) struct RulesGiven {
@@ -92,7 +89,7 @@ impl Rules {
             interceptors: given.interceptors,
             locks: Arc::new(ResourceLocks::new()),
             secrets,
-            concurrency: given.concurrency.unwrap_or(AT_ONCE),
+            concurrency: given.concurrency.unwrap_or(config.limits.concurrency),
             injection: given.injection,
             risk_was_asked: AtomicBool::new(false),
             own_repair: given.repair,

@@ -1,7 +1,10 @@
 //! `toolspan describe`: what does one tool take, give and do, and where does it come from?
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toolspan::guard::sanitise;
+use toolspan::policy::Level;
 use toolspan::schema;
 use toolspan::{RegisteredTool, Result, ToolAnnotations};
 
@@ -23,8 +26,14 @@ pub(super) async fn run(session: &Session, describe: &Describe) -> Result<Code> 
             drop(activity);
             let counted = host.effective_annotations(&tool);
             match session.output.json {
-                true => session.output.json(&json::described(&tool, &counted)),
-                false => print(&session.output, &tool, &counted),
+                true => {
+                    let described = json::described(&tool, &counted, &host.level_of(&tool));
+                    session.output.json(&described);
+                }
+                false => {
+                    print(&session.output, &tool, &counted);
+                    print_level(&session.output, host.level_of(&tool));
+                }
             }
             Ok(Code::DONE)
         })
@@ -55,6 +64,18 @@ fn print(output: &Output, tool: &RegisteredTool, counted: &ToolAnnotations) {
     }
     heading("Effects, as its author says, and as they count for the policy");
     print_table(output, &effects(definition.annotations.as_ref(), counted));
+}
+
+/// The level, what it means and why.
+fn print_level(output: &Output, (level, rule): (Level, Cow<'static, str>)) {
+    let heading = "Level for the policy, before the arguments of a call";
+    output.line(&format!("\n{}", output.paint(Style::Hint, heading)));
+    let rule = sanitise::one_line(&rule, 400);
+    output.line(&format!(
+        "  {} ({}): {rule}",
+        level.number(),
+        level.meaning()
+    ));
 }
 
 fn print_table(output: &Output, table: &Table) {

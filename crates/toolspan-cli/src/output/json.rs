@@ -1,9 +1,11 @@
 //! What do the results look like as JSON? One shape per command; the contract of the scripts.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolspan::call::Repair;
+use toolspan::policy::Level;
 use toolspan::{Error, FoundTool, Observation, RegisteredTool, ToolAnnotations};
 
 /// A tool: the element of `tools --json`.
@@ -11,8 +13,12 @@ pub(crate) fn tool(tool: &RegisteredTool) -> Value {
     tool.definition.to_json(&tool.name, &tool.toolbox)
 }
 
-/// A tool with what counts of its hints: the object of `describe --json`.
-pub(crate) fn described(tool: &RegisteredTool, counted: &ToolAnnotations) -> Value {
+/// A tool with what counts of its hints, and its level with the rule: the object of `describe --json`.
+pub(crate) fn described(
+    tool: &RegisteredTool,
+    counted: &ToolAnnotations,
+    (level, rule): &(Level, Cow<'_, str>),
+) -> Value {
     let mut object = self::tool(tool);
     if let Some(members) = object.as_object_mut() {
         let counted = json!({
@@ -22,6 +28,8 @@ pub(crate) fn described(tool: &RegisteredTool, counted: &ToolAnnotations) -> Val
             "openWorldHint": counted.is_open_world(),
         });
         members.insert("effective_annotations".into(), counted);
+        members.insert("level".into(), level.number().into());
+        members.insert("level_rule".into(), rule.as_ref().into());
     }
     object
 }

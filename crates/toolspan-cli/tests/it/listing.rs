@@ -146,7 +146,7 @@ fn describe_shows_defaults_enums_and_references() {
 }
 
 #[test]
-fn describe_as_json_is_the_element_of_the_list() {
+fn describe_as_json_is_the_element_of_the_list_with_what_counts_and_the_level() {
     let cli = Cli::with_demo();
     let listed = cli.run(&["tools", "add", "--json"]).json();
     let mut described = cli.run(&["describe", "add", "--json"]).json();
@@ -157,6 +157,12 @@ fn describe_as_json_is_the_element_of_the_list() {
     assert_eq!(
         counted["readOnlyHint"], false,
         "the demo's server is not trusted"
+    );
+    assert_eq!(members.remove("level"), Some(json!(3)));
+    let rule = members.remove("level_rule").expect("the rule");
+    assert!(
+        rule.as_str().is_some_and(|rule| rule.contains("believed")),
+        "{rule}"
     );
     assert_eq!(described, listed[0]);
 }

@@ -30,6 +30,8 @@ pub struct Limits {
     pub in_flight_total: usize,
     /// Most calls of one toolbox that wait for a place; one more is `overloaded`. Default 256.
     pub queue: usize,
+    /// Most calls of one batch that run at the same time. Counts for the host. Default 8.
+    pub concurrency: usize,
 }
 
 impl Default for Limits {
@@ -46,6 +48,7 @@ impl Default for Limits {
             max_in_flight: 256,
             in_flight_total: 1_024,
             queue: 256,
+            concurrency: 8,
         }
     }
 }

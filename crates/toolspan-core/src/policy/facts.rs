@@ -110,7 +110,7 @@ impl<'a> Facts<'a> {
 
     /// Which tool of this program's own it is; a native `finish` or `think` is one by its name.
     pub(super) fn kind(&self) -> Option<BuiltIn> {
-        let speaks = || self.toolbox == NATIVE && matches!(self.tool, "finish" | "think");
+        let speaks = || speaks(self.toolbox, self.tool);
         self.built_in.or_else(|| speaks().then_some(BuiltIn::Speak))
     }
 
@@ -119,6 +119,12 @@ impl<'a> Facts<'a> {
             exposed: self.tool,
             toolbox: self.toolbox,
             original: &self.definition.name,
+            shown: self.definition.shown_name(),
         }
     }
+}
+
+/// Whether a tool says something and does nothing, by its name.
+pub(super) fn speaks(toolbox: &str, exposed: &str) -> bool {
+    toolbox == NATIVE && matches!(exposed, "finish" | "think")
 }

@@ -1,5 +1,10 @@
 //! Which names does a pattern such as `*__drop_*` mean?
 
+use std::borrow::Cow;
+
+use crate::name;
+use crate::registry::alias;
+
 /// Longest pattern, in characters. A name is at most 64, `toolbox.tool` may be longer.
 const LONGEST: usize = 256;
 
@@ -89,23 +94,61 @@ impl std::str::FromStr for Glob {
     }
 }
 
-/// A tool under both names that a pattern is tried on.
+/// The names of a tool that a pattern is tried on.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) exposed: &'a str,
     pub(super) toolbox: &'a str,
+    /// The source's own name.
     pub(super) original: &'a str,
+    /// The name that a config gives it, or the source's own.
+    pub(super) shown: &'a str,
 }
 
-/// The first pattern that means the tool, by its exposed name or by `toolbox.tool`.
+impl Names<'_> {
+    /// Every name by which somebody may mean the tool, some of them twice: those that calls may use,
+    /// its own names alone, and the exposed name as it is without the digits that tell it from another
+    /// tool's, so that a source cannot slip away by listing two tools of almost one name.
+    fn all(&self) -> Vec<Cow<'_, str>> {
+        let prefix = name::toolbox_prefix(self.toolbox);
+        let mut all = vec![Cow::Borrowed(self.exposed)];
+        all.extend(name::without_digits(self.exposed).map(Cow::Borrowed));
+        for own in [self.original, self.shown] {
+            all.push(own.into());
+            all.push(format!("{}.{own}", self.toolbox).into());
+            all.push(format!("{prefix}{}{}", name::SEPARATOR, name::sanitised(own)).into());
+        }
+        for known in [self.exposed, self.original, self.shown] {
+            all.extend(alias::of_name(known).map(|other| Cow::Borrowed(other)));
+        }
+        all
+    }
+}
+
+/// The first pattern that means the tool by any of its names: for rules that forbid.
+pub(super) fn first_of_any<'g>(globs: &'g [Glob], names: Names<'_>) -> Option<&'g Glob> {
+    if globs.is_empty() {
+        return None;
+    }
+    let all = names.all();
+    let means = |glob: &&Glob| all.iter().any(|name| glob.matches(name));
+    globs.iter().find(means)
+}
+
+/// The first pattern that means the tool by its exposed name, by `toolbox.tool`, or, for native tools,
+/// by an alias: for rules that allow. A source chooses the names of its tools, so that they count only
+/// together with its own.
 pub(super) fn first<'g>(globs: &'g [Glob], names: Names<'_>) -> Option<&'g Glob> {
     if globs.is_empty() {
         return None;
     }
     let dotted = format!("{}.{}", names.toolbox, names.original);
+    let is_native = names.toolbox == name::NATIVE;
+    let by_alias =
+        |glob: &Glob| is_native && alias::of_name(names.exposed).any(|other| glob.matches(other));
     globs
         .iter()
-        .find(|glob| glob.matches(names.exposed) || glob.matches(&dotted))
+        .find(|glob| glob.matches(names.exposed) || glob.matches(&dotted) || by_alias(glob))
 }
 
 #[cfg(test)]
@@ -156,9 +199,55 @@ mod tests {
             exposed: "my_box__drop",
             toolbox: "my box",
             original: "drop",
+            shown: "drop",
         };
         assert_eq!(first(&globs, names).unwrap().as_str(), "my box.dr*");
         assert!(first(&globs[..1], names).is_none());
+    }
+
+    #[test]
+    fn a_rule_that_forbids_means_a_tool_by_every_name_and_one_that_allows_by_no_bare_name() {
+        let names = Names {
+            exposed: "my_box__drop_1_0a1b2c3d",
+            toolbox: "my box",
+            original: "drop/1",
+            shown: "tidy",
+        };
+        for pattern in [
+            "my_box__drop_1_0a1b2c3d",
+            "my_box__drop_1",
+            "my box.drop/1",
+            "my box.tidy",
+            "my_box__tidy",
+            "drop/1",
+            "tidy",
+            "t*y",
+        ] {
+            let globs = [Glob::new(pattern).unwrap()];
+            assert!(first_of_any(&globs, names).is_some(), "{pattern}");
+            let allows = matches!(pattern, "my_box__drop_1_0a1b2c3d" | "my box.drop/1");
+            assert_eq!(first(&globs, names).is_some(), allows, "{pattern}");
+        }
+        let other = [Glob::new("drop").unwrap(), Glob::new("box.tidy").unwrap()];
+        assert!(first_of_any(&other, names).is_none());
+    }
+
+    #[test]
+    fn an_alias_means_the_native_tool_and_to_forbid_it_every_tool_of_the_name() {
+        let globs = [Glob::new("execute_bash").unwrap()];
+        let native = Names {
+            exposed: "terminal",
+            toolbox: name::NATIVE,
+            original: "terminal",
+            shown: "terminal",
+        };
+        let foreign = Names {
+            exposed: "box__terminal",
+            toolbox: "box",
+            ..native
+        };
+        assert!(first_of_any(&globs, native).is_some() && first(&globs, native).is_some());
+        assert!(first_of_any(&globs, foreign).is_some() && first(&globs, foreign).is_none());
     }
 
     #[test]

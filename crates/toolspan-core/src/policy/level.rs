@@ -30,6 +30,17 @@ impl Level {
         self as u8
     }
 
+    /// What it means in words, where the policy confirms calls.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Log => "run, and write it down",
+            Self::AskOnce => "ask once per session",
+            Self::AskEach => "ask each time",
+            Self::Refuse => "refuse",
+        }
+    }
+
     /// One level more, at most [`Level::AskEach`]: only a rule refuses.
     #[must_use]
     pub(super) const fn raised(self) -> Self {

@@ -23,9 +23,8 @@
 //! not trusted; `Trust::Untrusted` takes every hint at the specification's pessimistic default,
 //! which is the worst that a hint can say, so that an untrusted source can only raise.
 //!
-//! A default policy costs a call one look at the names of its arguments: no analyzer runs, nothing
-//! is allocated, and only a call with an argument named like a command or a path is read further
-//! for the rule of level 4.
+//! A default policy costs a call one look at the names of its arguments: no analyzer runs, and only
+//! a call with an argument named like a command or a path is read further for the rule of level 4.
 
 mod analyzer;
 mod approvals;

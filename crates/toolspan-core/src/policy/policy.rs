@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::analyzer::{Analyzer, Assessment, Ensemble, ModelWord, guarded};
 use super::confirm::Confirm;
 use super::decision::{Decision, Verdict};
-use super::facts::{BuiltIn, Facts};
+use super::facts::{self, BuiltIn, Facts};
 use super::glob::{self, Glob, Names};
 use super::level::{self, Level, Mode, Ruled};
 use super::patterns::{Patterns, Protected, harmless};
@@ -83,14 +83,16 @@ impl Policy {
     }
 
     /// Adds tools that run without a question, unless an analyzer knows this very call to be at or
-    /// above the threshold. Level 4 and `deny` win.
+    /// above the threshold. Level 4 and `deny` win. A pattern means a tool by its exposed name, by
+    /// `toolbox.tool` with the source's own name, or a native tool by an alias.
     #[must_use]
     pub fn with_allow(mut self, globs: impl IntoIterator<Item = Glob>) -> Self {
         self.allow.extend(globs);
         self
     }
 
-    /// Adds tools that never run.
+    /// Adds tools that never run. A pattern means a tool by any of its names: the exposed one, the one
+    /// that its source or a config gives it, alone or as `toolbox.tool`, and an alias.
     #[must_use]
     pub fn with_deny(mut self, globs: impl IntoIterator<Item = Glob>) -> Self {
         self.deny.extend(globs);
@@ -183,9 +185,38 @@ impl Policy {
             exposed,
             toolbox,
             original: &definition.name,
+            shown: definition.shown_name(),
         };
         let source = definition.annotations.as_ref();
         trust::effective(source, self.trust_of(toolbox), self.override_of(names))
+    }
+
+    /// The level of a tool before anything is known of a call, and the rule in words: `deny`, or the
+    /// table over its effective hints and its source, read as the mode says. What a call does, the risk
+    /// of it and untrusted text in the context can only raise it.
+    pub fn level_of(
+        &self,
+        exposed: &str,
+        toolbox: &str,
+        definition: &ToolDefinition,
+    ) -> (Level, Cow<'static, str>) {
+        let names = Names {
+            exposed,
+            toolbox,
+            original: &definition.name,
+            shown: definition.shown_name(),
+        };
+        if let Some(glob) = glob::first_of_any(&self.deny, names) {
+            return (Level::Refuse, denied_by(glob));
+        }
+        let trust = self.trust_of(toolbox);
+        let source = definition.annotations.as_ref();
+        let hints = Hints::from(&trust::hints_only(source, trust, self.override_of(names)));
+        let ruled = match facts::speaks(toolbox, exposed) {
+            true => level::of_built_in(BuiltIn::Speak),
+            false => level::of_tool(hints, trust),
+        };
+        self.at_last(self.at_first(ruled))
     }
 
     /// Whether a call that may have been lost can be sent again: the tool's effective annotations
@@ -197,12 +228,8 @@ impl Policy {
     /// Decides one call. Runs the analyzers; asks nobody. Never panics, whatever they do.
     pub fn decide(&self, facts: &Facts<'_>) -> Decision {
         let names = facts.names();
-        if let Some(glob) = glob::first(&self.deny, names) {
-            let rule = format!(
-                "the pattern {:?} of policy.deny means the tool",
-                glob.as_str()
-            );
-            return Decision::refused(rule.into());
+        if let Some(glob) = glob::first_of_any(&self.deny, names) {
+            return Decision::refused(denied_by(glob));
         }
         let trust = self.trust_of(facts.toolbox);
         let source = facts.definition.annotations.as_ref();
@@ -252,16 +279,28 @@ impl Policy {
 
     /// The table, and what the mode `trusted` takes off.
     fn base_level(&self, facts: &Facts<'_>, hints: Hints, trust: Trust) -> Ruled {
-        let (level, rule) = match facts.kind() {
+        self.at_first(match facts.kind() {
             Some(BuiltIn::Shell { harmless: vouched }) => {
                 let harmless = vouched || harmless(facts.arguments, &self.commands);
                 level::of_built_in(BuiltIn::Shell { harmless })
             }
             Some(kind) => level::of_built_in(kind),
             None => level::of_tool(hints, trust),
-        };
+        })
+    }
+
+    /// What the mode `trusted` takes off, before anything is added.
+    fn at_first(&self, (level, rule): Ruled) -> Ruled {
         match (self.mode, level) {
             (Mode::Trusted, Level::AskOnce) => (Level::Log, rule),
+            _ => (level, rule),
+        }
+    }
+
+    /// What the mode `strict` adds, after everything else.
+    fn at_last(&self, (level, rule): Ruled) -> Ruled {
+        match (self.mode, level) {
+            (Mode::Strict, Level::Log) => (Level::AskOnce, rule),
             _ => (level, rule),
         }
     }
@@ -283,10 +322,7 @@ impl Policy {
             let colon = if reason.is_empty() { "" } else { ": " };
             rule = format!("{rule}; {} risk{colon}{reason}", assessment.risk).into();
         }
-        match (self.mode, level) {
-            (Mode::Strict, Level::Log) => (Level::AskOnce, rule),
-            _ => (level, rule),
-        }
+        self.at_last((level, rule))
     }
 
     /// Sets what the level means under this policy.
@@ -307,6 +343,11 @@ impl Policy {
             decision.approved_by = Some(who.into());
         }
     }
+}
+
+fn denied_by(glob: &Glob) -> Cow<'static, str> {
+    let pattern = glob.as_str();
+    format!("the pattern {pattern:?} of policy.deny means the tool").into()
 }
 
 /// Whether the call can write at all, as far as somebody is believed.

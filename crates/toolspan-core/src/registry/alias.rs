@@ -12,7 +12,7 @@ const KNOWN: &[&[&str]] = &[
 const CLASSES: &[(&str, &str)] = &[("BashTool", "terminal")];
 
 /// The other names of the tool of this name.
-pub(super) fn of_name(name: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn of_name(name: &str) -> impl Iterator<Item = &'static str> {
     let group = KNOWN.iter().find(|group| group.contains(&name));
     let names = group.map_or(&[][..], |group| *group);
     names.iter().copied().filter(move |other| *other != name)

@@ -4,7 +4,7 @@
 //! are made, for whoever asks for one by a [`ToolSpec`]. [`Shaping`] says what a model sees of a
 //! toolbox's tools.
 
-mod alias;
+pub(crate) mod alias;
 mod catalogue;
 mod pattern;
 mod registration;

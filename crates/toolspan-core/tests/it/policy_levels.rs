@@ -348,7 +348,7 @@ fn deny_wins_over_all_and_names_its_pattern() {
         );
         assert!(decision.rule.contains(pattern), "{decision:?}");
     }
-    let policy = Policy::default().with_deny([glob("work"), glob("Box*"), glob("box")]);
+    let policy = Policy::default().with_deny([glob("wor"), glob("Box*"), glob("box")]);
     assert_eq!(decided(&policy, None, None).verdict, Verdict::Run);
 }
 
@@ -539,4 +539,58 @@ proptest! {
         let said = decided(&Policy::new(confirm).with_trust("box", Trust::Trusted), source, word.as_deref());
         prop_assert!(said.level >= table.level);
     }
+}
+
+#[test]
+fn the_level_of_a_tool_is_that_of_a_call_that_says_nothing() {
+    let all = [
+        None,
+        Some(hints(Some(true), None, Some(false))),
+        Some(hints(Some(true), None, None)),
+        Some(hints(None, Some(false), None)),
+        Some(hints(None, Some(true), None)),
+    ];
+    let denying = Policy::default().with_deny([glob("work")]);
+    let mut policies = vec![denying];
+    for trust in [Trust::Trusted, Trust::Annotations, Trust::Untrusted] {
+        for mode in [Mode::Strict, Mode::Default, Mode::Trusted] {
+            let policy = Policy::default();
+            policies.push(policy.with_mode(mode).with_trust("box", trust));
+        }
+    }
+    for policy in &policies {
+        for annotations in &all {
+            let tool = tool(annotations.clone());
+            let (level, rule) = policy.level_of(&tool.name, &tool.toolbox, &tool.definition);
+            let decision = decided(policy, annotations.clone(), None);
+            assert_eq!((level, rule), (decision.level, decision.rule), "{policy:?}");
+        }
+    }
+    let mut finish = tool(None);
+    finish.name = "finish".into();
+    finish.toolbox = "native".into();
+    let policy = Policy::new(Confirm::Always);
+    let (level, _) = policy.level_of(&finish.name, &finish.toolbox, &finish.definition);
+    assert_eq!(level, Level::Run);
+}
+
+#[test]
+fn no_spelling_of_a_tools_name_gets_round_a_deny() {
+    for pattern in [
+        "box__work",
+        "box.work",
+        "work",
+        "w?rk",
+        "box__*",
+        "*.work",
+        "*",
+    ] {
+        let policy = Policy::new(Confirm::Never)
+            .with_deny([glob(pattern)])
+            .with_allow([glob("*")]);
+        let decision = decided(&policy, Some(ToolAnnotations::read_only()), None);
+        assert_eq!(decision.verdict, Verdict::Refuse, "{pattern}");
+    }
+    let other = Policy::default().with_deny([glob("wor"), glob("other.work"), glob("Work")]);
+    assert_eq!(decided(&other, None, None).verdict, Verdict::Run);
 }

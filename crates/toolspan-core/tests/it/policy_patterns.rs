@@ -616,6 +616,7 @@ fn what_is_too_long_or_nests_too_deep_to_read_is_high() {
 
 #[test]
 fn hostile_texts_are_read_in_a_time_that_grows_with_their_length() {
+    // Whatever grew faster would not end within the limit that every test has.
     let size = 40_000;
     for unit in [
         "$(",
@@ -653,14 +654,11 @@ fn hostile_texts_are_read_in_a_time_that_grows_with_their_length() {
         "sh<<<",
     ] {
         let text = unit.repeat(size / unit.len());
-        let before = std::time::Instant::now();
         of_command(&text);
         let policy = Policy::new(Confirm::risky());
         let tool = tool("terminal");
         let call = call(&tool, json!({"command": text, "path": text}));
         policy.decide(&Facts::of(&tool, &call));
-        let took = before.elapsed();
-        assert!(took.as_secs() < 10, "{unit:?} takes {took:?}");
     }
 }
 

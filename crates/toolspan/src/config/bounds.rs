@@ -129,6 +129,15 @@ pub(super) const LIMITS: &[LimitKey] = &[
         "Most calls of one toolbox that wait for a place",
         |limits| &mut limits.queue,
     ),
+    LimitKey {
+        is_global: true,
+        ..limit(
+            "concurrency",
+            MILLION,
+            "Most calls of one batch that run at the same time",
+            |limits| &mut limits.concurrency,
+        )
+    },
 ];
 
 /// All keys of `timeouts`.

@@ -188,6 +188,7 @@ fn a_time_or_a_limit_that_means_nothing_is_refused() {
         r#"{"command": "a", "limits": {"tools": 1.5}}"#,
         r#"{"command": "a", "limits": {"json_depth": 5000}}"#,
         r#"{"command": "a", "limits": {"in_flight_total": 5, "output": 5}}"#,
+        r#"{"command": "a", "limits": {"concurrency": 2}}"#,
         r#"{"command": "a", "max_in_flight": 1e7}"#,
         r#"{"command": "a", "max_in_flight": "64"}"#,
     ]);

@@ -66,7 +66,7 @@ fn timeout_sets_connect_and_total_and_raises_idle() {
 #[test]
 fn each_limit_is_set_by_its_own_key() {
     let names: Vec<String> = keys_of(&schema()["properties"]["limits"]);
-    assert_eq!(names.len(), 11);
+    assert_eq!(names.len(), 12);
     for name in names {
         let read = resolved(&json!({"limits": {&name: 7}}).to_string());
         let shown = read.to_json();
