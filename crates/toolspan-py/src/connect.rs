@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyWeakrefReference};
 use serde_json::Value;
 use toolspan::blocking::Home;
+use toolspan::call::injected::{Injection, SECURITY_RISK, SUMMARY};
 use toolspan::config::{Environment, Resolved};
 use toolspan::guard::sanitise;
 use toolspan::{Error, ErrorKind, Phase, Result};
@@ -149,7 +150,8 @@ fn open(
         }
         let problems = resolved.warnings.iter().chain(resolved.problems());
         let warnings = problems.map(ToString::to_string).collect();
-        let builder = with_rules(toolspan::Host::builder(), &rules.weak, rules.counts);
+        let builder = toolspan::Host::builder().inject(rules.injection);
+        let builder = with_rules(builder, &rules.weak, rules.counts);
         let host = builder
             .environment(environment)
             .services(Arc::new(listener))
@@ -173,6 +175,8 @@ struct Rules {
     counts: Counts,
     /// In place of the policy of the config.
     policy: Option<Value>,
+    /// What a model is asked for beside a tool's own arguments.
+    injection: Injection,
 }
 
 impl Rules {
@@ -213,8 +217,20 @@ impl Rules {
             kept: kept.unbind(),
             counts,
             policy: policy.transpose()?,
+            injection: injection(rules)?,
         })
     }
+}
+
+/// The fields that a dict of rules names.
+fn injection(rules: Option<&Bound<'_, PyDict>>) -> PyResult<Injection> {
+    let named = rules.map(|rules| rules.get_item("inject")).transpose()?;
+    let named: Vec<String> = match named.flatten() {
+        Some(named) => named.extract()?,
+        None => Vec::new(),
+    };
+    let has = |field: &str| named.iter().any(|name| name == field);
+    Ok(Injection::new(has(SECURITY_RISK), has(SUMMARY)))
 }
 
 /// Gives a program the host that was connected, and logs what was odd in its config and which

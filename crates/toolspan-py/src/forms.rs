@@ -1,20 +1,22 @@
-//! In which forms do model APIs get the tools of a host, and what does a form cost?
+//! In which forms do model APIs get the tools of a host and their results, and what does a form cost?
+
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use toolspan::Snapshot;
-use toolspan::llm::{Api, Form, Projection, Strict};
+use toolspan::llm::{Answered, Api, Form, Projection, Strict, openai};
+use toolspan::{Host, Observation};
 
 use crate::convert;
 
-/// The tools of a snapshot in the form of an API.
-pub(crate) fn projected(snapshot: &Snapshot, api: Api, strict: bool) -> Projection {
+/// The tools of a host in the form of an API, with what the host asks a model for.
+pub(crate) fn projected(host: &Host, api: Api, strict: bool) -> Projection {
     let strict = match strict {
         true => Strict::WherePossible,
         false => Strict::Off,
     };
-    snapshot.project(&Form::new(api).with_strict(strict))
+    host.project(&Form::new(api).with_strict(strict))
 }
 
 /// The API of a name.
@@ -28,6 +30,20 @@ pub(crate) fn api_of(name: &str) -> PyResult<Api> {
         let names: Vec<&str> = Api::ALL.into_iter().map(Api::as_str).collect();
         PyValueError::new_err(format!("the API is one of {}", names.join(", ")))
     })
+}
+
+/// The messages, items, blocks or parts that answer the calls of one turn of a model, in their order.
+/// OpenAI's Chat Completions take images from a user only: a message with them follows the answers.
+pub(crate) fn results(host: &Host, api: Api, answered: &[(Value, Arc<Observation>)]) -> Value {
+    let answers = answered.iter();
+    let answers = answers.map(|(call, seen)| host.tool_result(api, Answered::of(call), seen));
+    let images = answered.iter().filter_map(|(call, seen)| {
+        let id = Answered::of(call).call_id;
+        (api == Api::OpenAi)
+            .then(|| openai::images(id, seen))
+            .flatten()
+    });
+    answers.chain(images).collect()
 }
 
 /// What a form changed of the tools, and which it left out.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyWeakrefReference};
@@ -520,7 +520,9 @@ impl Host {
     }
 
     /// The tools in the form of the OpenAI APIs: the tools of a Chat Completions request. With strict
-    /// the API holds the model to the schema of each tool that can be given so.
+    /// the API holds the model to the schema of each tool that can be given so. What the host asks a
+    /// model for beside a tool's own arguments (see connect()) stands first in each schema, and run()
+    /// takes it out again.
     #[pyo3(signature = (*, strict=false))]
     fn to_openai<'py>(&self, py: Python<'py>, strict: bool) -> PyResult<Bound<'py, PyAny>> {
         self.in_form(py, Api::OpenAi, strict)
@@ -538,9 +540,40 @@ impl Host {
         self.in_form(py, Api::Anthropic, strict)
     }
 
-    /// The tools of a Gemini request: one element with all function declarations.
-    fn to_gemini<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.in_form(py, Api::Gemini, false)
+    /// The tools of a Gemini request: one element with all function declarations. They have their
+    /// schemas as parametersJsonSchema; with openapi as parameters, for what does not take that.
+    #[pyo3(signature = (*, openapi=false))]
+    fn to_gemini<'py>(&self, py: Python<'py>, openapi: bool) -> PyResult<Bound<'py, PyAny>> {
+        let api = match openapi {
+            true => Api::GeminiOpenApi,
+            false => Api::Gemini,
+        };
+        self.in_form(py, api, false)
+    }
+
+    /// The answers to the calls of one turn of a model, in the form of its API: messages for "openai",
+    /// items for "responses", content blocks for "anthropic", parts for "gemini". The calls are as the
+    /// API gave them, the observations those of run() or run_batch(), in the same order. Images go
+    /// along where the API takes them.
+    #[pyo3(signature = (api, model_calls, observations, /))]
+    fn tool_results<'py>(
+        &self,
+        py: Python<'py>,
+        api: &str,
+        model_calls: Vec<Bound<'py, PyAny>>,
+        observations: Vec<Bound<'py, Observation>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let api = forms::api_of(api)?;
+        let model_calls = self.json_of_all(&model_calls)?;
+        if model_calls.len() != observations.len() {
+            let message = "there must be one observation for each call";
+            return Err(PyValueError::new_err(message));
+        }
+        let seen = observations.iter().map(|seen| seen.get().shared());
+        let answered: Vec<_> = model_calls.into_iter().zip(seen).collect();
+        let frame = Frame::enter(py)?;
+        let results = frame.detach(py, || forms::results(&self.opened.host, api, &answered));
+        convert::to_python(py, &results)
     }
 
     /// What the form of an API changes of the tools: dicts with tool, pointer, effect, what and why. A
@@ -548,9 +581,9 @@ impl Host {
     /// "openai", "responses", "anthropic", "gemini", "gemini-openapi" or "mcp".
     #[pyo3(signature = (api, /, *, strict=false))]
     fn losses<'py>(&self, py: Python<'py>, api: &str, strict: bool) -> PyResult<Bound<'py, PyAny>> {
-        let (api, snapshot) = (forms::api_of(api)?, self.opened.host.snapshot());
+        let api = forms::api_of(api)?;
         let frame = Frame::enter(py)?;
-        let projection = frame.detach(py, || forms::projected(&snapshot, api, strict));
+        let projection = frame.detach(py, || forms::projected(&self.opened.host, api, strict));
         forms::losses(py, &projection)
     }
 
@@ -654,9 +687,8 @@ impl Host {
     }
 
     fn in_form<'py>(&self, py: Python<'py>, api: Api, strict: bool) -> PyResult<Bound<'py, PyAny>> {
-        let snapshot = self.opened.host.snapshot();
         let frame = Frame::enter(py)?;
-        let projection = frame.detach(py, || forms::projected(&snapshot, api, strict));
+        let projection = frame.detach(py, || forms::projected(&self.opened.host, api, strict));
         convert::to_python(py, &projection.tools)
     }
 

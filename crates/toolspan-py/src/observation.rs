@@ -5,6 +5,7 @@
     reason = "pyo3 writes the functions that read the parameters of Python's"
 )]
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use pyo3::intern;
@@ -49,6 +50,11 @@ impl Observation {
         Self::new(observation, Limits::default().output_chars)
     }
 
+    /// What it is made of, shared.
+    pub(crate) fn shared(&self) -> Arc<toolspan::Observation> {
+        Arc::clone(&self.inner)
+    }
+
     /// What it is made of.
     pub(crate) fn inner(&self) -> toolspan::Observation {
         (*self.inner).clone()
@@ -59,8 +65,8 @@ impl Observation {
 impl Observation {
     /// All text blocks, joined with newlines; where there is none, the structured result as JSON.
     #[getter]
-    fn text(&self) -> String {
-        self.inner.text()
+    fn text(&self) -> Cow<'_, str> {
+        self.inner.text_seen()
     }
 
     /// The blocks in the order the tool gave them, each of the class of its kind.

@@ -28,6 +28,7 @@ def connect(
     approver: Approver | None = None,
     analyzers: Iterable[Analyzer] = (),
     interceptors: Iterable[Interceptor] = (),
+    inject: Iterable[str] = (),
 ) -> Host:
     """Connects the toolboxes of a config and waits until each is ready or has failed.
 
@@ -44,6 +45,11 @@ def connect(
     outermost, are given an ``InterceptedCall``: they let it go on by ``call.run()``, with other
     arguments by ``call.run({...})``, answer it by what they return, or raise ``PolicyDenied``.
 
+    ``inject`` names what a model is asked for beside a tool's own arguments, in ``to_openai()`` and
+    the other forms: its word on the risk of a call, ``"security_risk"``, and ``"summary"``. ``run``
+    takes both out again. The risk is asked for in any case where the policy confirms calls, and
+    never of a tool that counts as read-only.
+
     The host is a context manager. One that is left open is closed at the interpreter's exit.
 
     Raises ``ConfigError`` where the config cannot be used, ``ApprovalRequired`` for a project's
@@ -52,7 +58,7 @@ def connect(
     failed is in ``host.status()``; that it failed, and what is odd in the config, is logged as
     warnings of the logger ``toolspan``.
     """
-    rules = _rules_of(policy, approver, analyzers, interceptors)
+    rules = _rules_of(policy, approver, analyzers, interceptors, inject)
     return _toolspan.connect(config, on_log, rules=rules)
 
 
@@ -64,12 +70,13 @@ def aconnect(
     approver: Approver | None = None,
     analyzers: Iterable[Analyzer] = (),
     interceptors: Iterable[Interceptor] = (),
+    inject: Iterable[str] = (),
 ) -> Connecting:
     """``connect`` for asynchronous code: ``await`` it, or use it with ``async with``.
 
     Nothing is begun before that. Cancelling it ends the servers that were started.
     """
-    return Connecting(config, on_log, _rules_of(policy, approver, analyzers, interceptors))
+    return Connecting(config, on_log, _rules_of(policy, approver, analyzers, interceptors, inject))
 
 
 def _rules_of(
@@ -77,6 +84,7 @@ def _rules_of(
     approver: Approver | None,
     analyzers: Iterable[Analyzer],
     interceptors: Iterable[Interceptor],
+    inject: Iterable[str],
 ) -> dict[str, Any] | None:
     """What takes part in the way of every call, by its kind."""
     functions: dict[str, list[Any]] = {
@@ -86,6 +94,12 @@ def _rules_of(
         "approver": [] if approver is None else [approver],
     }
     rules: dict[str, Any] = {}
+    fields = list(inject)
+    for field in fields:
+        if field not in ("security_risk", "summary"):
+            raise ValueError(f"a model is asked for 'security_risk' and 'summary', not {field!r}")
+    if fields:
+        rules["inject"] = fields
     if policy is not None and not callable(policy):
         rules["config"] = policy
     if any(functions.values()):

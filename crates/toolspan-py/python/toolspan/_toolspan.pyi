@@ -590,14 +590,31 @@ class Host:
         """A view of the same host that never warns of a running loop."""
     def to_openai(self, *, strict: bool = False) -> list[dict[str, Any]]:
         """The tools in the form of the OpenAI APIs: the tools of a Chat Completions request. With
-        strict the API holds the model to the schema of each tool that can be given so.
+        strict the API holds the model to the schema of each tool that can be given so. What the
+        host asks a model for beside a tool's own arguments (see connect()) stands first in each
+        schema, and run() takes it out again.
         """
     def to_responses(self, *, strict: bool = False) -> list[dict[str, Any]]:
         """The tools of an OpenAI Responses request. strict is as in to_openai()."""
     def to_anthropic(self, *, strict: bool = False) -> list[dict[str, Any]]:
         """The tools of an Anthropic Messages request. strict is as in to_openai()."""
-    def to_gemini(self) -> list[dict[str, Any]]:
-        """The tools of a Gemini request: one element with all function declarations."""
+    def to_gemini(self, *, openapi: bool = False) -> list[dict[str, Any]]:
+        """The tools of a Gemini request: one element with all function declarations. They have
+        their schemas as parametersJsonSchema; with openapi as parameters, for what does not take
+        that.
+        """
+    def tool_results(
+        self,
+        api: str,
+        model_calls: Sequence[Any],
+        observations: Sequence[Observation],
+        /,
+    ) -> list[dict[str, Any]]:
+        """The answers to the calls of one turn of a model, in the form of its API: messages for
+        "openai", items for "responses", content blocks for "anthropic", parts for "gemini". The
+        calls are as the API gave them, the observations those of run() or run_batch(), in the same
+        order. Images go along where the API takes them.
+        """
     def losses(self, api: str, /, *, strict: bool = False) -> list[dict[str, Any]]:
         """What the form of an API changes of the tools: dicts with tool, pointer, effect, what and
         why. A tool that the API cannot take is left out alone, with the effect "left_out". The api

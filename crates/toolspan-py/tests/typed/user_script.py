@@ -64,6 +64,7 @@ def connected() -> Host:
     toolspan.connect(None).close()
     toolspan.connect("toolspan.json", on_log=on_log).close()
     toolspan.connect(Path("toolspan.json"), on_log=print).close()
+    toolspan.connect(inject=["security_risk", "summary"]).close()
     toolspan.connect(config, policy={"confirm": "risky"}, approver=approve).close()
     toolspan.connect(config, policy=refuse, analyzers=[judge], interceptors=[watch]).close()
     with toolspan.connect(config) as host:
@@ -118,6 +119,10 @@ def of_host(host: Host) -> None:
     assert_type(host.to_responses(strict=True), list[dict[str, Any]])
     assert_type(host.to_anthropic(), list[dict[str, Any]])
     assert_type(host.to_gemini(), list[dict[str, Any]])
+    assert_type(host.to_gemini(openapi=True), list[dict[str, Any]])
+    call = {"name": "time__now", "arguments": {}}
+    answers = host.tool_results("openai", [call], [host.run(call)])
+    assert_type(answers, list[dict[str, Any]])
     assert_type(host.losses("openai", strict=True), list[dict[str, Any]])
 
 
