@@ -160,6 +160,51 @@ def test_an_asynchronous_executor_runs_too(host: toolspan.Host) -> None:
     assert host.call("counter", by=3).structured == {"count": 3}
 
 
+def test_an_executor_takes_the_conversation_as_it_likes(host: toolspan.Host) -> None:
+    class Alone(ToolExecutor[CountAction, Observation]):
+        def __call__(self, action: CountAction) -> Observation:  # type: ignore[override]
+            return Observation.from_text(f"alone {action.by}")
+
+    class ByKeyword(ToolExecutor[CountAction, Observation]):
+        async def __call__(  # type: ignore[override]
+            self, action: CountAction, *, conversation: Any = None
+        ) -> Observation:
+            return Observation.from_text(f"by keyword {conversation}")
+
+    class ByPlace(ByKeyword):
+        def __call__(self, action: CountAction, state: Any, *more: int) -> Observation:  # type: ignore[override]
+            return Observation.from_text(f"by place {state}")
+
+    class All(ToolExecutor[CountAction, Observation]):
+        def __call__(self, *all: Any) -> Observation:
+            return Observation.from_text(f"all {all[1]}")
+
+    said: dict[type[Any], str] = {
+        Alone: "alone 2",
+        ByKeyword: "by keyword today",
+        ByPlace: "by place today",
+        All: "all today",
+    }
+    for executor, text in said.items():
+        name = executor.__name__
+        host.add_tool(
+            ToolDefinition(name=name, description="", action_type=CountAction, executor=executor())
+        )
+        assert host.with_options(conversation="today").call(name, by=2).text == text
+
+
+def test_what_is_no_spec_is_refused_with_what_to_give(host: toolspan.Host) -> None:
+    for wrong in (5, lambda: 1, CountAction, None):
+        with pytest.raises(TypeError, match="give a ToolDefinition, a ToolSpec"):
+            host.add_tool(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="needs a name"):
+        host.add_tool({"params": {}})
+    with pytest.raises(TypeError, match="name of a tool is a text"):
+        ToolSpec(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be a dict"):
+        ToolSpec("a", [1])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("name", "tool"),
     {

@@ -11,7 +11,7 @@ from .. import _toolspan
 from .._kind import Definitions
 from .._types import kind_of
 from ._annotations import ToolAnnotations
-from ._executor import ToolExecutor
+from ._executor import ToolExecutor, beside_action
 
 ActionT = TypeVar("ActionT")
 ObservationT = TypeVar("ObservationT")
@@ -123,7 +123,8 @@ class ToolDefinition(Generic[ActionT, ObservationT]):
         """Runs the tool here and gives its observation; what the executor raises is raised."""
         executor = self.as_executable().executor
         assert executor is not None
-        result = executor(action, conversation)
+        positional, named = beside_action(executor, conversation)
+        result = executor(action, *positional, **named)
         if inspect.isawaitable(result):
             return self._awaited(result)
         return self.observation_of(result)

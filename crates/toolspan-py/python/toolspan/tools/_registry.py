@@ -81,6 +81,23 @@ def is_tool_usable(name: str) -> bool:
         return False
 
 
+def spec_of(spec: ToolSpec | Mapping[str, Any] | str) -> ToolSpec:
+    """A spec in any of its forms.
+
+    Raises ``TypeError`` for what is none, ``ValueError`` where it has no name.
+    """
+    if isinstance(spec, ToolSpec):
+        return spec
+    if isinstance(spec, str):
+        return ToolSpec(spec)
+    if isinstance(spec, Mapping):
+        return ToolSpec.from_dict(spec)
+    raise TypeError(
+        f"{spec!r} is no tool: give a ToolDefinition, a ToolSpec or a registered name; "
+        "host.tool() takes a function"
+    )
+
+
 def resolve_tool(
     spec: ToolSpec | Mapping[str, Any] | str, conv_state: Any = None
 ) -> list[ToolDefinition[Any, Any]]:
@@ -89,10 +106,7 @@ def resolve_tool(
     Raises ``ToolNotFound`` with the nearest names, ``ValueError`` where an instance is given
     parameters, ``TypeError`` where no tools are made, and whatever the factory raises.
     """
-    if isinstance(spec, str):
-        spec = ToolSpec(spec)
-    elif isinstance(spec, Mapping):
-        spec = ToolSpec.from_dict(spec)
+    spec = spec_of(spec)
     with _LOCK:
         tool = _SOURCES[_NAMES.find(spec.name)]
     if isinstance(tool, ToolDefinition):
