@@ -478,7 +478,7 @@ impl Host {
             Ok(())
         };
         let closed = self.wait(py, None, closed);
-        self.kept.get().forget(name);
+        self.kept.get().forget(&removed.definition.name);
         closed.map(|()| true)
     }
 

@@ -46,12 +46,18 @@ impl Host {
         Ok(())
     }
 
-    /// Takes a native tool out that was added to the running host, and gives it back: whoever has it
-    /// closes its executor. Calls under way go on. `None` when no such tool was added.
+    /// Takes a native tool out that was added to the running host, by the name it was added under or
+    /// the one it is called by, and gives it back: whoever has it closes its executor. Calls under way
+    /// go on. `None` when no such tool was added.
     pub fn remove_tool(&self, name: &str) -> Option<ToolboxTool> {
         let roster = self.roster();
         let natives = roster.get(name::NATIVE)?.natives.as_ref()?;
-        let removed = natives.remove(name)?;
+        let removed = natives.remove(name).or_else(|| {
+            let snapshot = self.snapshot();
+            let mut tools = snapshot.tools().iter();
+            let meant = tools.find(|it| &*it.name == name && &*it.toolbox == name::NATIVE)?;
+            natives.remove(&meant.definition.name)
+        })?;
         self.shared().rebuild();
         Some(removed)
     }

@@ -67,6 +67,8 @@ def add(
         definition["outputSchema"] = described.output
     if annotations is not None:
         definition["annotations"] = hints(annotations)
+    if isinstance(resources, str):
+        raise TypeError(f"resources are several texts: write resources=[{resources!r}]")
     keys = [] if resources is None else list(resources)
     runner = Runner(described.name, function, described.is_async, prepare)
     host._add_tool(definition, runner, keys, False)

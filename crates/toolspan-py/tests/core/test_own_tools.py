@@ -97,6 +97,8 @@ def test_what_is_no_tool_is_refused_with_its_name(host: toolspan.Host) -> None:
         host.tool(lambda: None)
     with pytest.raises(TypeError, match="blank"):
         host.tool(name=" ")(add)
+    with pytest.raises(TypeError, match=r"write resources=\['notes'\]"):
+        host.tool(resources="notes")(add)
     with pytest.raises(toolspan.UsageError, match="readonly"):
         host.tool(annotations={"readonly": True})(add)
     host.tool(add)
@@ -112,6 +114,22 @@ def test_a_removed_tool_can_be_called_no_more_and_its_name_is_free(host: toolspa
         host.call("add", a=1)
     host.tool(name="add")(lambda: "other")
     assert host.call("add").text == "other"
+
+
+def test_a_tool_with_a_name_that_models_cannot_write_is_called_and_removed_by_either(
+    host: toolspan.Host,
+) -> None:
+    for removed in ("größe", "gr__e"):
+
+        @host.tool
+        def größe(mass: int) -> int:
+            return mass
+
+        assert [(tool.name, tool.original_name) for tool in host.tools] == [("gr__e", "größe")]
+        for name in ("größe", "gr__e"):
+            assert host.call(name, mass=5).structured == 5
+        assert host.remove_tool(removed) and not host.remove_tool(removed)
+        assert host.tools == []
 
 
 def test_an_exception_is_an_observation_and_its_traceback_goes_to_the_log_alone(

@@ -43,6 +43,17 @@ async fn a_tool_that_is_added_can_be_called_at_once_and_one_that_is_removed_no_m
 }
 
 #[tokio::test]
+async fn a_tool_is_removed_by_the_name_it_was_added_under_or_the_one_it_is_called_by() {
+    let host = Host::builder().start().unwrap();
+    for removed in ["add up", "add_up"] {
+        host.add_tool(saying("add up", "1")).unwrap();
+        assert_eq!(names(&host), ["add_up"]);
+        assert!(host.remove_tool(removed).is_some() && host.remove_tool(removed).is_none());
+        assert!(names(&host).is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_tool_that_is_added_has_a_name_of_its_own_and_comes_behind_those_before() {
     let tool = tool_fn("built", "Is there", |_: Nothing| async {
         Ok::<_, ToolFailure>("b".to_owned())
