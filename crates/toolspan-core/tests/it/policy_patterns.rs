@@ -709,3 +709,51 @@ mod random {
         }
     }
 }
+
+#[test]
+fn a_command_behind_another_name_or_fed_by_another_command_is_found() {
+    all_are(
+        &[
+            "function f { rm -rf /; }; f",
+            "function f() { rm -rf /; }; f",
+            "alias ls='rm -rf /'; ls",
+            "r''m -rf /",
+            "rm${IFS}-rf${IFS}/",
+            "a=r;b=m;$a$b -rf /",
+            "$'\\x72\\x6d' -rf /",
+            "echo hi\r\nrm -rf /",
+        ],
+        SecurityRisk::High,
+    );
+    all_are(
+        &["echo / | xargs rm -rf", "xargs rm -rf <<< /"],
+        SecurityRisk::Medium,
+    );
+    // Signs that look like others are others to a shell, too, and quoted commands are words.
+    all_are(
+        &[
+            "ｒｍ -rf /",
+            "rm -rf \u{2215}",
+            "function f { ls; }; f",
+            "alias ll='ls -l'",
+            "git commit -m 'rm -rf /'",
+            "ls | xargs rm -f",
+        ],
+        SecurityRisk::Unknown,
+    );
+}
+
+#[test]
+fn a_way_out_of_an_unknown_folder_may_lead_to_the_root() {
+    let risk = |path: &str| assess("write_file", json!({"path": path, "content": ""})).risk;
+    for path in [
+        "../../../../etc/shadow",
+        "../etc/cron.d/x",
+        "a/../../usr/bin/ls",
+    ] {
+        assert_eq!(risk(path), SecurityRisk::High, "{path}");
+    }
+    for path in ["../notes.txt", "../src/etc/x", "etc/passwd", "a/../etc/x"] {
+        assert_eq!(risk(path), SecurityRisk::Unknown, "{path}");
+    }
+}

@@ -107,6 +107,10 @@ fn of_arguments(plain: Plain<'_>) -> Vec<Onward> {
             .map(|code| text(code))
             .unwrap_or_default();
     }
+    if plain.is(&["alias"]) {
+        let set = plain.args.iter().filter_map(|word| word.split_once('='));
+        return set.map(|(_, code)| Onward::Text(code.to_owned())).collect();
+    }
     if plain.is(&["ssh"]) {
         let after_host: Vec<&str> = plain.operands().skip(1).collect();
         return text(&after_host.join(" "));

@@ -27,6 +27,8 @@ pub(super) struct Parser<'a, 's> {
     /// Whether any of the word was quoted, so that it is no keyword, number or brace list.
     quoted: bool,
     next: Next,
+    /// The word before was `function`.
+    is_function: bool,
     /// The open `(` and `{`: whether what is in them takes what stands before.
     groups: Vec<bool>,
     /// Here-documents whose text begins on the next line: delimiter, tabs, command.
@@ -49,6 +51,7 @@ impl<'a, 's> Parser<'a, 's> {
             word: None,
             quoted: false,
             next: Next::Word,
+            is_function: false,
             groups: Vec::new(),
             documents: Vec::new(),
             own_documents: Vec::new(),
@@ -258,6 +261,7 @@ impl<'a, 's> Parser<'a, 's> {
         if self.word.is_some() && self.reader.skip(')') {
             // `name()`: what follows is the body of a function.
             self.word = None;
+            self.is_function = false;
             return self.end_command(false);
         }
         self.end_word();
@@ -338,6 +342,12 @@ impl<'a, 's> Parser<'a, 's> {
                     self.groups.push(self.command.piped);
                     return;
                 }
+                // What follows is a name, and then the body.
+                "function" => {
+                    self.is_function = true;
+                    return;
+                }
+                _ if std::mem::take(&mut self.is_function) => return,
                 "}" => {
                     self.groups.pop();
                     return;

@@ -254,6 +254,17 @@ fn is_shell_file(place: &Place, names: &[&str]) -> bool {
 /// A file of the system, of another program or of the user, that changes what runs or who may.
 pub(super) fn decides_what_runs(place: &Place) -> bool {
     let names = place.names();
+    // How far up a way out of an unknown folder leads is not known: perhaps to the root.
+    if let (Root::Relative, ["..", ..]) = (place.root, names.as_slice()) {
+        let below = place.parts.iter().filter(|part| *part != "..").cloned();
+        let above = Place {
+            root: Root::Absolute,
+            parts: below.collect(),
+        };
+        if decides_what_runs(&above) {
+            return true;
+        }
+    }
     match (place.root, names.as_slice()) {
         (
             Root::Absolute,

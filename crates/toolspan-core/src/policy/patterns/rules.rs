@@ -251,6 +251,9 @@ fn deletes(plain: Plain<'_>, seen: &dyn Fn(&str) -> Place) -> Option<Finding> {
                 medium("deletes what an unknown variable names")
             }
             true if targets().any(all) => medium("deletes all in the place it stands in"),
+            true if plain.fed && targets().next().is_none() => {
+                medium("deletes what another command names")
+            }
             _ => None,
         };
     }
