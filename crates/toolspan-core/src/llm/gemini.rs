@@ -52,18 +52,38 @@ impl Rules for GeminiRules {
     }
 
     fn adapt_root(&self, root: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
-        root::fold(root, &ROOT, walk);
-        Ok(())
+        root::fold(root, &ROOT, walk)
     }
 
     fn adapt(&self, node: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
         combine::flatten(node, walk);
-        if node.reference().is_some() || !adapt_shared(node, walk, WHY) {
+        if node.reference().is_some() {
+            return Ok(());
+        }
+        write_out(node, walk.losses);
+        if !adapt_shared(node, walk, WHY) {
             return Ok(());
         }
         add_items(node, walk, "Gemini refuses a list without `items`");
         keep(node, KEYWORDS, (walk.losses, WHY));
         Ok(())
+    }
+}
+
+/// Makes `true` and `false` schemas of their own; that nothing is right is told in the description.
+fn write_out(node: &mut Node, losses: &mut Losses) {
+    match node.boolean.take() {
+        Some(false) => {
+            node.words.clear();
+            node.notes = vec!["nothing is right here".to_owned()];
+            let said = ("that nothing is right is told in the description", WHY);
+            losses.say(&node.at, Effect::Wider, said);
+        }
+        Some(true) => {
+            let said = ("`true` is an empty schema", WHY);
+            losses.say(&node.at, Effect::Same, said);
+        }
+        None => {}
     }
 }
 
@@ -88,6 +108,9 @@ pub(super) fn adapt_shared(node: &mut Node, walk: &mut Walk<'_, '_>, why: &'stat
 
 /// Makes constants an `enum` of texts; those that are none are told in the description.
 fn constants(node: &mut Node, losses: &mut Losses, why: &'static str) {
+    if node.has("enum") {
+        words::tell(node, "const", losses, why);
+    }
     let constant = node
         .data("const")
         .filter(|constant| constant.is_string())
@@ -100,7 +123,7 @@ fn constants(node: &mut Node, losses: &mut Losses, why: &'static str) {
     types::drop_other_values(node, losses);
     let values = types::values(node).unwrap_or_default();
     let is_text = |value: &Value| value.is_string();
-    if values.iter().all(is_text) {
+    if !values.is_empty() && values.iter().all(is_text) {
         return;
     }
     let texts_and_null = values
@@ -163,7 +186,11 @@ pub(super) fn keep(node: &mut Node, known: &[&str], (losses, why): (&mut Losses,
             .types()
             .iter()
             .any(|name| matches!(*name, "number" | "integer"));
-        let stays = known.contains(&keyword.as_str()) && (keyword != "format" || is_number);
+        // These fields refuse what is about values of a type that is not stated.
+        let is_about_none = node.types().is_empty() && types::group(&keyword).is_some();
+        let stays = known.contains(&keyword.as_str())
+            && (keyword != "format" || is_number)
+            && !is_about_none;
         if !stays {
             words::tell(node, &keyword, losses, why);
         }

@@ -56,14 +56,13 @@ impl Rules for OpenApiRules {
     }
 
     fn adapt_root(&self, root: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
-        root::fold(root, &ROOT, walk);
-        Ok(())
+        root::fold(root, &ROOT, walk)
     }
 
     fn adapt(&self, node: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
         let mut is_nullable = settle(node, walk);
         types::infer(node, walk.losses);
-        is_nullable |= take_null(node);
+        is_nullable |= take_null(node) | only_null(node, walk.losses);
         if node.takes_anything() || node.takes_nothing() || !gemini::adapt_shared(node, walk, WHY) {
             any(node, walk.losses);
             return Ok(());
@@ -144,6 +143,20 @@ fn take_null(node: &mut Node) -> bool {
         node.set_types(&others);
     }
     is_nullable
+}
+
+/// Makes what takes null alone a text that may be null, since null is no type of its own there.
+fn only_null(node: &mut Node, losses: &mut Losses) -> bool {
+    let is_null = node.types() == ["null"];
+    if is_null {
+        node.words
+            .retain(|(keyword, _)| matches!(keyword.as_str(), "type" | "description"));
+        node.set_data("type", "string");
+        node.notes.push("only null is right".to_owned());
+        let said = ("what takes null alone is a text that may be null", WHY);
+        losses.say(&node.at, Effect::Wider, said);
+    }
+    is_null
 }
 
 /// Names the types that a schema which takes anything may take, since each has to have a type.

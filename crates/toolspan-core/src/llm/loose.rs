@@ -21,8 +21,7 @@ impl Rules for LooseRules {
     }
 
     fn adapt_root(&self, root: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
-        root::fold(root, &self.root, walk);
-        Ok(())
+        root::fold(root, &self.root, walk)
     }
 
     fn adapt(&self, node: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {

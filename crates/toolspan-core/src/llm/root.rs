@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::combine;
 use super::loss::Effect;
 use super::tree::{Node, Word};
-use super::walk::Walk;
+use super::walk::{Unfit, Walk};
 use super::words;
 
 /// Characters of the alternatives that a description tells.
@@ -21,7 +21,15 @@ pub(super) struct RootRules {
 
 /// Makes the root an object with properties: what applies together is merged, of alternatives the
 /// properties are joined, and which ones go together is told in the description.
-pub(super) fn fold(root: &mut Node, rules: &RootRules, walk: &mut Walk<'_, '_>) {
+///
+/// # Errors
+///
+/// When the parts together take nothing.
+pub(super) fn fold(
+    root: &mut Node,
+    rules: &RootRules,
+    walk: &mut Walk<'_, '_>,
+) -> Result<(), Unfit> {
     if root.boolean.take().is_some() || root.types() != ["object"] {
         let said = ("the root is an object", "arguments are an object");
         walk.losses.say(&root.at, Effect::Same, said);
@@ -29,6 +37,9 @@ pub(super) fn fold(root: &mut Node, rules: &RootRules, walk: &mut Walk<'_, '_>) 
     }
     walk.inline(root);
     combine::flatten(root, walk);
+    if root.takes_nothing() {
+        return Err(Unfit("its schema takes no arguments at all".to_owned()));
+    }
     for keyword in ["oneOf", "anyOf"] {
         if let Some(branches) = root.take_list(keyword) {
             join(root, branches, (keyword, rules.why), walk);
@@ -47,6 +58,7 @@ pub(super) fn fold(root: &mut Node, rules: &RootRules, walk: &mut Walk<'_, '_>) 
         );
         walk.losses.say(&root.at, Effect::Same, said);
     }
+    Ok(())
 }
 
 /// Joins alternatives to one object.

@@ -51,8 +51,7 @@ impl Rules for StrictRules {
     }
 
     fn adapt_root(&self, root: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
-        root::fold(root, &self.root, walk);
-        Ok(())
+        root::fold(root, &self.root, walk)
     }
 
     fn adapt(&self, node: &mut Node, walk: &mut Walk<'_, '_>) -> Result<(), Unfit> {
@@ -70,8 +69,13 @@ impl Rules for StrictRules {
             };
         }
         types::one_of(node, walk.losses, self.why);
+        types::settle_constants(node, walk.losses);
         types::infer(node, walk.losses);
         types::drop_foreign(node, walk.losses);
+        types::drop_other_values(node, walk.losses);
+        if !types::may_have_values(node) {
+            return Err(unfit(node, "a part takes nothing"));
+        }
         if types::values(node).is_some_and(|values| {
             values
                 .iter()

@@ -63,7 +63,9 @@ pub(super) fn infer(node: &mut Node, losses: &mut Losses) {
         }
         return;
     }
-    if node.has("anyOf") || node.has("oneOf") {
+    // What alternatives add to properties is about objects too; of other keywords it is not known.
+    let is_open = node.has("anyOf") || node.has("oneOf");
+    if is_open && node.map("properties").is_empty() {
         return;
     }
     let shown = ["object", "array", "string", "number"]
@@ -88,7 +90,7 @@ fn set_first(node: &mut Node, types: &[&str]) {
 }
 
 /// The type whose values a keyword is about; `number` for integers too.
-fn group(keyword: &str) -> Option<&'static str> {
+pub(super) fn group(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         "properties"
         | "required"
@@ -151,10 +153,41 @@ pub(super) fn drop_other_values(node: &mut Node, losses: &mut Losses) {
     }
 }
 
+/// Leaves `const` alone where `enum` stands beside it: the only value that passes both, or none.
+pub(super) fn settle_constants(node: &mut Node, losses: &mut Losses) {
+    let Some(constant) = node.data("const").cloned() else {
+        return;
+    };
+    let Some(Word::Data(Value::Array(values))) = node.take("enum") else {
+        return;
+    };
+    if !values.contains(&constant) {
+        node.take("const");
+        node.set_data("enum", Vec::<Value>::new());
+        return;
+    }
+    let said = ("`enum` left out", "`const` beside it says more");
+    losses.say(&node.at, Effect::Same, said);
+}
+
+/// Whether some constant is of the stated types, where constants are stated.
+pub(super) fn may_have_values(node: &Node) -> bool {
+    let kinds = node.types();
+    values(node).is_none_or(|values| {
+        let is_fit =
+            |value: &Value| kinds.is_empty() || kinds.iter().any(|kind| is_of(kind, value));
+        values.iter().any(is_fit)
+    })
+}
+
 /// Turns a list of types into `anyOf` with one schema for each.
 pub(super) fn split(node: &mut Node, losses: &mut Losses, why: &'static str) {
     let types: Vec<String> = node.types().into_iter().map(str::to_owned).collect();
     if types.len() < 2 {
+        if let Some(only) = types.into_iter().next() {
+            // A list of one is that one.
+            node.set_types(&[&only]);
+        }
         return;
     }
     let mut branches = Vec::new();

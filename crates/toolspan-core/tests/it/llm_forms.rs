@@ -474,3 +474,103 @@ fn one_tool_that_does_not_fit_is_left_out_alone_with_its_reason() {
     let kept = snapshot.project(&Form::new(Api::Gemini));
     assert_eq!(kept.left_out, []);
 }
+
+#[test]
+fn a_tool_whose_schema_takes_nothing_is_left_out_alone_and_no_request_has_it() {
+    let nothing =
+        json!({"type": "object", "$ref": "#/$defs/never", "$defs": {"never": {"allOf": [false]}}});
+    let some = json!({"properties": {"a": {"type": "string"}}});
+    let tools = vec![tool("nothing", nothing), tool("some", some)];
+    let snapshot = Snapshot::new(vec![source("box", tools)]);
+    for (name, form) in FORMS.into_iter().filter(|(name, _)| *name != "mcp") {
+        let projection = snapshot.project(&form);
+        let reasons: Vec<&str> = projection
+            .left_out
+            .iter()
+            .map(|left| &*left.reason)
+            .collect();
+        assert_eq!(reasons, ["its schema takes no arguments at all"], "{name}");
+        assert_eq!(declarations(&projection.tools).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_list_of_one_type_is_that_type_where_an_api_takes_no_lists_of_types() {
+    let one = json!({"type": "object", "properties": {"a": {"type": ["number"]}}});
+    for form in [Form::new(Api::GeminiOpenApi), strict(Api::Anthropic)] {
+        let given = schema(one.clone(), form);
+        assert_eq!(given["properties"]["a"]["type"], "number", "{form:?}");
+    }
+}
+
+#[test]
+fn null_alone_is_a_text_that_may_be_null_where_null_is_no_type() {
+    let null = json!({"type": "object", "properties": {"a": {"type": "null"}}});
+    let (declaration, projection) = project(null, Form::new(Api::GeminiOpenApi));
+    assert_eq!(
+        declaration["parameters"]["properties"]["a"],
+        json!({"type": "string", "nullable": true, "description": "only null is right"})
+    );
+    let mut effects = projection.losses.iter().map(|loss| loss.effect);
+    assert!(effects.any(|effect| effect == Effect::Wider));
+}
+
+#[test]
+fn a_part_that_takes_nothing_or_anything_is_an_object_with_words_for_gemini() {
+    let parts = json!({"type": "object", "properties": {
+        "never": {"allOf": [{"type": "object"}, false]},
+        "list": {"type": "array", "items": true},
+    }});
+    let given = schema(parts, Form::new(Api::Gemini));
+    assert_eq!(
+        given["properties"],
+        json!({
+            "never": {"description": "nothing is right here"},
+            "list": {"type": "array", "items": {}},
+        })
+    );
+}
+
+#[test]
+fn what_is_about_an_unstated_type_is_told_in_words_where_an_api_refuses_it() {
+    let open = json!({"type": "object", "properties": {
+        "a": {"anyOf": [{"type": "array", "items": {}}, {"type": "null"}], "minItems": 2},
+    }});
+    let a = schema(open, Form::new(Api::Gemini))["properties"]["a"].clone();
+    assert_eq!(
+        (a.get("minItems"), &a["description"]),
+        (None, &json!("minItems: 2"))
+    );
+}
+
+#[test]
+fn a_strict_constant_is_of_its_type_and_a_part_without_one_makes_the_tool_loose() {
+    let a =
+        |schema: Value| json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+    let given = schema(
+        a(json!({"type": "string", "enum": ["x", 1, null]})),
+        strict(Api::OpenAi),
+    );
+    assert_eq!(
+        given["properties"]["a"],
+        json!({"type": "string", "enum": ["x"]})
+    );
+    let given = schema(
+        a(json!({"const": "x", "enum": ["x", "y"]})),
+        strict(Api::OpenAi),
+    );
+    assert_eq!(
+        given["properties"]["a"],
+        json!({"type": "string", "const": "x"})
+    );
+    for never in [
+        json!({"type": "string", "const": 1}),
+        json!({"const": "x", "enum": ["y"]}),
+        json!({"type": "integer", "enum": ["y"]}),
+    ] {
+        let (declaration, projection) = project(a(never), strict(Api::OpenAi));
+        assert!(!is_strict(&declaration));
+        let mut why = projection.losses.iter().map(|loss| &*loss.why);
+        assert!(why.any(|why| why == "a part takes nothing (at /properties/a)"));
+    }
+}

@@ -72,6 +72,21 @@ fn names<'m>(map: &'m Map<String, Value>, keyword: &str) -> Vec<&'m str> {
     }
 }
 
+/// Whether a constant is of a type.
+fn is_of(kind: &str, constant: &Value) -> bool {
+    match kind {
+        "string" => constant.is_string(),
+        "integer" => constant
+            .as_f64()
+            .is_some_and(|number| number.fract() == 0.0),
+        "number" => constant.is_number(),
+        "boolean" => constant.is_boolean(),
+        "null" => constant.is_null(),
+        "array" => constant.is_array(),
+        _ => constant.is_object(),
+    }
+}
+
 fn references_resolve(schema: &Value, faults: &mut Faults) {
     each(schema, (String::new(), 0), &mut |map, at, _| {
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
@@ -156,9 +171,40 @@ fn openai_strict(schema: &Value, faults: &mut Faults) {
         "uuid",
     ];
     openai(schema, faults);
-    let (mut properties, mut deepest, mut values) = (0, 0, 0);
+    let (mut properties, mut deepest, mut values, mut characters) = (0, 0, 0, 0);
     each(schema, (String::new(), 0), &mut |map, at, level| {
         properties += names(map, "properties").len();
+        let counted = ["properties", "$defs"].map(|keyword| names(map, keyword));
+        let texts = counted.into_iter().flatten().chain(names(map, "enum"));
+        let texts = texts.chain(map.get("const").and_then(Value::as_str));
+        characters += texts.map(|text| text.chars().count()).sum::<usize>();
+        let long = names(map, "enum");
+        let length: usize = long.iter().map(|text| text.chars().count()).sum();
+        faults.unless(
+            long.len() <= 250 || length <= 15_000,
+            at,
+            "a long enum of more than 15,000 characters",
+        );
+        let constants = map.get("enum").and_then(Value::as_array);
+        let constants = constants.into_iter().flatten().chain(map.get("const"));
+        let kinds = types(map);
+        for constant in constants {
+            let is_of = kinds.iter().any(|kind| is_of(kind, constant));
+            faults.unless(kinds.is_empty() || is_of, at, "a constant of another type");
+        }
+        let empty = map.get("enum").and_then(Value::as_array);
+        faults.unless(
+            empty.is_none_or(|list| !list.is_empty()),
+            at,
+            "an empty enum",
+        );
+        let pattern = map
+            .get("pattern")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        for around in ["(?=", "(?!", "(?<=", "(?<!", "\\1"] {
+            faults.unless(!pattern.contains(around), at, "a pattern that looks around");
+        }
         deepest = deepest.max(level);
         values += map
             .get("enum")
@@ -192,6 +238,7 @@ fn openai_strict(schema: &Value, faults: &mut Faults) {
     faults.unless(properties <= 5_000, "", "more than 5,000 properties");
     faults.unless(deepest <= 10, "", "more than 10 levels");
     faults.unless(values <= 1_000, "", "more than 1,000 values");
+    faults.unless(characters <= 120_000, "", "more than 120,000 characters");
 }
 
 fn anthropic(schema: &Value, faults: &mut Faults) {
@@ -272,6 +319,12 @@ fn gemini(schema: &Value, faults: &mut Faults) {
     each(schema, (String::new(), 0), &mut |map, at, _| {
         for keyword in map.keys() {
             faults.unless(KEYWORDS.contains(&keyword.as_str()), at, keyword);
+        }
+        let parts = map.get("properties").and_then(Value::as_object);
+        let parts = parts.into_iter().flatten().map(|(_, part)| part);
+        let parts = parts.chain(map.get("items"));
+        for part in parts {
+            faults.unless(part.is_object(), at, "a part that is no object");
         }
         gemini_node(map, at, faults);
         let alone = map.keys().all(|keyword| keyword.starts_with('$'));

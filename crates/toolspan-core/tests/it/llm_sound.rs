@@ -202,8 +202,18 @@ fn is_said(losses: &[&Loss], root: &Value, at: &str) -> bool {
     })
 }
 
-fn check(tool: &RegisteredTool, form: &str, (schema, losses): (&Value, &[&Loss])) -> usize {
-    let checker = Schema::for_arguments(checkable(schema)).expect(form);
+fn check(
+    tool: &RegisteredTool,
+    form: &str,
+    (schema, losses): (&Value, &[&Loss]),
+    is_said: Said,
+) -> usize {
+    // Only the older field of Gemini knows `nullable`; to all others it is a word without meaning.
+    let checkable = match form {
+        "gemini-openapi" => checkable(schema),
+        _ => schema.clone(),
+    };
+    let checker = Schema::for_arguments(checkable).expect(form);
     let own = tool.definition.input.raw();
     let mut passed = 0;
     for seed in 1..=VALUES {
@@ -244,7 +254,15 @@ fn check(tool: &RegisteredTool, form: &str, (schema, losses): (&Value, &[&Loss])
     passed
 }
 
-fn check_all(snapshot: &Snapshot) -> usize {
+/// Whether the losses of a tool tell of a place in its schema.
+type Said = fn(&[&Loss], &Value, &str) -> bool;
+
+/// Whether a tool has a loss at all: where parts are merged, a loss is told of the outcome.
+pub(crate) fn is_said_somewhere(losses: &[&Loss], _: &Value, _: &str) -> bool {
+    !losses.is_empty()
+}
+
+pub(crate) fn check_all(snapshot: &Snapshot, is_said: Said) -> usize {
     let mut passed = 0;
     for (form, wanted) in FORMS {
         let projection = snapshot.project(&wanted);
@@ -262,7 +280,7 @@ fn check_all(snapshot: &Snapshot) -> usize {
                 .filter(|loss| loss.effect == Effect::Wider)
                 .collect();
             if let Some(schema) = schema_of(declaration) {
-                passed += check(tool, form, (schema, &losses));
+                passed += check(tool, form, (schema, &losses), is_said);
             }
         }
     }
@@ -273,13 +291,13 @@ fn check_all(snapshot: &Snapshot) -> usize {
 fn what_passes_the_form_of_a_recorded_tool_passes_its_own_schema_unless_a_loss_says_so() {
     let passed: usize = lists()
         .iter()
-        .map(|(_, snapshot)| check_all(snapshot))
+        .map(|(_, snapshot)| check_all(snapshot, is_said))
         .sum();
     assert!(passed > 20_000, "{passed}");
 }
 
 #[test]
 fn what_passes_the_form_of_an_odd_schema_passes_the_schema_unless_a_loss_says_so() {
-    let passed = check_all(&llm_odd::snapshot());
+    let passed = check_all(&llm_odd::snapshot(), is_said);
     assert!(passed > 400, "{passed}");
 }

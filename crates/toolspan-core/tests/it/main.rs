@@ -11,6 +11,7 @@ mod execute;
 mod llm_forms;
 mod llm_lists;
 mod llm_odd;
+mod llm_random;
 mod llm_recorded;
 mod llm_results;
 mod llm_rules;
