@@ -1,5 +1,6 @@
 //! How a host is put together.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -282,6 +283,16 @@ pub(crate) fn set_prefixes(members: &mut [Member], others: &[&Member]) {
     }
 }
 
+/// The tool of a factory, whose panic is its own failure.
+fn made(make: &Factory, spec: &ToolSpec) -> Result<Vec<ToolboxTool>> {
+    let made = catch_unwind(AssertUnwindSafe(|| make(&spec.params)));
+    let panicked = |_| {
+        let message = "its factory panicked: this is a fault in the tool's code";
+        Err(Error::new(ErrorKind::Internal, Phase::Config, message).in_tool(&spec.name))
+    };
+    Ok(vec![made.unwrap_or_else(panicked)?])
+}
+
 /// A config with entries of which none can be used is an error as a whole: the first one's.
 pub(crate) fn refuse_useless(config: &Resolved, members: &[Member], tools: usize) -> Result<()> {
     let usable = members
@@ -376,11 +387,14 @@ impl Natives {
             .filter(|spec| factory(spec).is_none() && self.registry.find(&spec.name).is_some())
             .cloned()
             .collect();
-        let resolved = self.registry.resolve_all(&registered, &self.conversation);
+        let limit = config.timeouts.connect;
+        let resolved = self
+            .registry
+            .resolve_all(&registered, &self.conversation, limit);
         let mut resolved = resolved.into_iter();
         for spec in &config.tools {
             let made = match factory(spec) {
-                Some((_, make)) => make(&spec.params).map(|tool| vec![tool]),
+                Some((_, make)) => made(make, spec),
                 None if self.registry.find(&spec.name).is_some() => {
                     resolved.next().unwrap_or_else(|| Ok(Vec::new()))
                 }

@@ -1,7 +1,9 @@
 //! Which native tools can a config or an agent ask for, and what does it get?
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
@@ -142,42 +144,55 @@ impl ToolRegistry {
             .map_err(|error| error.in_tool(&spec.name))
     }
 
-    /// The tools of several specs, resolved up to four at once, in the order of the specs. One that
-    /// fails costs the others nothing.
+    /// The tools of several specs, resolved up to four at once, each on a thread of its own, in the
+    /// order of the specs. One that fails costs the others nothing, and neither does a factory that
+    /// takes longer than `limit`: its spec is an error of kind `timeout`, and what it makes later is
+    /// dropped.
     ///
-    /// Waits until all are made: in asynchronous code, do this where waiting is allowed. Factories
-    /// may use the runtime that this is called in.
+    /// Waits until all are made, at most `limit` for each four specs: in asynchronous code, do this
+    /// where waiting is allowed. Factories may use the runtime that this is called in.
     pub fn resolve_all(
         &self,
         specs: &[ToolSpec],
         conversation: &ConversationState,
+        limit: Duration,
     ) -> Vec<Result<Vec<ToolboxTool>>> {
-        let slots: Vec<OnceLock<_>> = specs.iter().map(|_| OnceLock::new()).collect();
-        let queue = Mutex::new(specs.iter().zip(&slots));
-        let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
-            while let Some((spec, slot)) = take() {
-                let _ = slot.set(self.resolve(spec, conversation));
-            }
+        let (sender, ended) = mpsc::channel();
+        let resolving = Resolving {
+            registry: Arc::new(self.clone()),
+            conversation: conversation.clone(),
+            runtime: Handle::try_current().ok(),
+            sender,
         };
-        let runtime = Handle::try_current().ok();
-        thread::scope(|scope| {
-            for _ in 1..specs.len().min(AT_ONCE) {
-                let (work, runtime) = (&work, runtime.as_ref());
-                let thread = thread::Builder::new().name("toolspan-resolve".to_owned());
-                // Without one more thread it takes longer, no more.
-                let _ = thread.spawn_scoped(scope, move || {
-                    let _entered = runtime.map(Handle::enter);
-                    work();
-                });
+        let mut results: Vec<Option<Result<_>>> = specs.iter().map(|_| None).collect();
+        let mut running: Vec<(usize, Instant)> = Vec::with_capacity(AT_ONCE);
+        let mut waiting = specs.iter().cloned().enumerate();
+        loop {
+            while running.len() < AT_ONCE
+                && let Some((place, spec)) = waiting.next()
+            {
+                resolving.begin(place, spec);
+                running.push((place, Instant::now()));
             }
-            work();
-        });
-        let lost = || Err(config("it was not resolved".to_owned()));
-        slots
-            .into_iter()
-            .map(|slot| slot.into_inner().unwrap_or_else(lost))
-            .collect()
+            let Some(oldest) = running.iter().map(|(_, began)| *began).min() else {
+                break;
+            };
+            let left = limit.saturating_sub(oldest.elapsed());
+            let ended = ended.recv_timeout(left);
+            running.retain(|(place, began)| {
+                let result = match &ended {
+                    Ok((other, result)) if other == place => result.clone(),
+                    Err(_) if began.elapsed() >= limit => Err(too_slow(limit)),
+                    _ => return true,
+                };
+                if let (Some(slot), Some(spec)) = (results.get_mut(*place), specs.get(*place)) {
+                    *slot = Some(result.map_err(|error| error.in_tool(&spec.name)));
+                }
+                false
+            });
+        }
+        let results = results.into_iter();
+        results.map(|result| result.unwrap_or_else(lost)).collect()
     }
 
     fn resolved(
@@ -225,6 +240,45 @@ impl ToolRegistry {
             .with_hint(hint)
             .with_suggestions(near)
     }
+}
+
+/// Resolves specs on threads that nobody has to wait for.
+struct Resolving {
+    registry: Arc<ToolRegistry>,
+    conversation: ConversationState,
+    runtime: Option<Handle>,
+    sender: mpsc::Sender<(usize, Result<Vec<ToolboxTool>>)>,
+}
+
+impl Resolving {
+    /// Begins with a spec, whose result is sent with its place; on this thread where there can be no
+    /// other.
+    fn begin(&self, place: usize, spec: ToolSpec) {
+        let (registry, conversation) = (Arc::clone(&self.registry), self.conversation.clone());
+        let resolve = Arc::new(move || registry.resolve(&spec, &conversation));
+        let (on_thread, sender) = (Arc::clone(&resolve), self.sender.clone());
+        let runtime = self.runtime.clone();
+        let thread = thread::Builder::new().name("toolspan-resolve".to_owned());
+        let began = thread.spawn(move || {
+            let _entered = runtime.as_ref().map(Handle::enter);
+            let made = catch_unwind(AssertUnwindSafe(|| on_thread()));
+            // Nobody waits any more for one that is late.
+            let _ = sender.send((place, made.unwrap_or_else(|_| lost())));
+        });
+        if began.is_err() {
+            let _ = self.sender.send((place, resolve()));
+        }
+    }
+}
+
+fn lost<T>() -> Result<T> {
+    Err(config("it was not resolved".to_owned()))
+}
+
+fn too_slow(limit: Duration) -> Error {
+    let message = format!("its factory made nothing within {limit:?}");
+    Error::new(ErrorKind::Timeout, Phase::Config, message)
+        .with_hint("let the factory do less, or give it more time")
 }
 
 /// The names that a registration takes for itself.

@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolspan_core::registry::{Registration, ToolRegistry, ToolSpec};
 use toolspan_core::tool::{
-    Action, ConversationState, IntoTools, NoParams, Tool, ToolFactory, ToolFailure, tool_fn,
+    Action, ConversationState, IntoTools, NativeToolBox, NoParams, Tool, ToolFactory, ToolFailure,
+    tool_fn,
 };
-use toolspan_core::{Context, ErrorKind, Result, ToolboxTool};
+use toolspan_core::{Context, ErrorKind, Result, Snapshot, ToolboxTool};
 
-use crate::support::{answer, definition, echo};
+use crate::support::{answer, definition, echo, source};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -390,6 +391,9 @@ fn what_cannot_be_resolved_is_an_error_that_says_what_to_do() {
     assert_eq!(nothing.hint(), Some("no tool is registered"));
 }
 
+/// More than any factory of these tests takes.
+const LONG: Duration = Duration::from_secs(60);
+
 /// Lets so many threads through together; gives up after a while, so that a test ends.
 struct Meeting {
     here: Mutex<usize>,
@@ -438,7 +442,7 @@ fn many_specs_are_resolved_side_by_side_and_given_in_their_order() {
         .collect();
     specs.insert(2, "nobody".into());
     specs.push("search_set".into());
-    let resolved = registry.resolve_all(&specs, &none());
+    let resolved = registry.resolve_all(&specs, &none(), LONG);
     let shown: Vec<String> = resolved
         .iter()
         .map(|tools| match tools {
@@ -457,7 +461,54 @@ fn many_specs_are_resolved_side_by_side_and_given_in_their_order() {
             "find grep"
         ]
     );
-    assert!(registry.resolve_all(&[], &none()).is_empty());
+    assert!(registry.resolve_all(&[], &none(), LONG).is_empty());
+}
+
+#[test]
+fn a_factory_that_never_ends_costs_its_own_spec_alone() {
+    let mut registry = registry();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let ended = Mutex::new(ended);
+    let hangs = move |_: NoParams, _: &ConversationState| {
+        // Until the test is over.
+        let _ = ended.lock().map(|ended| ended.recv());
+        Ok(echo("late"))
+    };
+    registry
+        .register(Registration::factory("hangs", hangs))
+        .unwrap();
+    // As many of them as are made at once.
+    let mut specs: Vec<ToolSpec> = vec!["hangs".into(); 4];
+    specs.push("search_set".into());
+    let mut resolved = registry.resolve_all(&specs, &none(), Duration::from_secs(2));
+    assert_eq!(names(&resolved.pop().unwrap().unwrap()), ["find", "grep"]);
+    for late in resolved {
+        assert_eq!(
+            told(late),
+            "timeout of \"hangs\": its factory made nothing within 2s; \
+             let the factory do less, or give it more time"
+        );
+    }
+    drop(end);
+}
+
+#[test]
+fn a_factory_may_make_ten_thousand_tools() {
+    let mut registry = ToolRegistry::new();
+    let many = |_: NoParams, _: &ConversationState| {
+        let tools = (0..10_000).map(|index| echo(&format!("tool_{}", index % 9_999)));
+        Ok(tools.collect::<Vec<_>>())
+    };
+    registry
+        .register(Registration::factory("many", many))
+        .unwrap();
+    let tools = registry.resolve(&"many".into(), &none()).unwrap();
+    let toolbox = NativeToolBox::new(tools);
+    let listed = toolbox.listed();
+    assert_eq!((listed.tools.len(), listed.broken.len()), (9_999, 1));
+    assert_eq!(listed.broken[0].name, "tool_0");
+    let snapshot = Snapshot::new(vec![source("native", listed.tools)]);
+    assert_eq!(snapshot.tools().len(), 9_999);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -471,7 +522,7 @@ async fn factories_may_use_the_runtime_that_specs_are_resolved_in() {
         .register(Registration::factory("spawns", spawns))
         .unwrap();
     let specs = vec!["spawns".into(); 8];
-    let resolved = registry.resolve_all(&specs, &none());
+    let resolved = registry.resolve_all(&specs, &none(), LONG);
     assert!(resolved.iter().all(Result::is_ok));
 }
 

@@ -115,6 +115,47 @@ async fn an_entry_of_the_config_finds_its_tools_by_name_alias_or_class_and_may_b
 }
 
 #[tokio::test]
+async fn a_factory_that_panics_or_hangs_costs_its_own_entry_alone() {
+    let mut registry = ToolRegistry::new();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let ended = std::sync::Mutex::new(ended);
+    let hangs = move |_: Map<String, Value>, _: &ConversationState| {
+        // Until the test is over.
+        let _ = ended.lock().map(|ended| ended.recv());
+        Ok::<_, ToolFailure>(saying("late", "l"))
+    };
+    registry
+        .register(Registration::factory("hangs", hangs))
+        .unwrap();
+    type Bomb = toolspan::tool::ToolFn<fn(Nothing) -> std::future::Ready<Said>, Nothing>;
+    type Said = Result<String, ToolFailure>;
+    let bomb = |_: &Map<String, Value>| -> toolspan::Result<Bomb> { panic!("on purpose") };
+    let well = |_: &Map<String, Value>| {
+        let says = |_: Nothing| async { Ok::<_, ToolFailure>("w".to_owned()) };
+        Ok(tool_fn("well", "Says it", says))
+    };
+    let config = json!({
+        "tools": [{"name": "hangs"}, {"name": "bomb"}, {"name": "well"}],
+        "timeouts": {"connect": 1},
+    });
+    let host = Host::builder()
+        .registry(registry)
+        .tool_factory("bomb", bomb)
+        .tool_factory("well", well)
+        .config_value(config)
+        .connect()
+        .await
+        .unwrap();
+    assert_eq!(names(&host), ["well"]);
+    let broken = host.status().swap_remove(0).broken;
+    let reasons: Vec<&str> = broken.iter().map(|tool| tool.reason.as_str()).collect();
+    assert!(reasons[0].contains("made nothing within 1s"), "{reasons:?}");
+    assert!(reasons[1].contains("its factory panicked"), "{reasons:?}");
+    drop(end);
+    host.close().await;
+}
+
+#[tokio::test]
 async fn a_client_executes_its_own_tool_and_the_model_gets_its_answer() {
     let (tools, calls) = ClientTools::new();
     let spec = ClientToolSpec::new("ask_user", "Asks", json!({"type": "object"}));
