@@ -66,6 +66,18 @@ impl ValidCall {
         shown
     }
 
+    /// This call as what became of another one on its way: with that one's id, its repairs, and what
+    /// the model said of it.
+    pub(crate) fn in_place_of(mut self, other: &Self) -> Self {
+        let real = self.real.take();
+        self.real = real.map(|real| Arc::new(Self::clone(&real).in_place_of(other)));
+        self.id.clone_from(&other.id);
+        self.repairs.splice(..0, other.repairs.iter().cloned());
+        self.risk_word.clone_from(&other.risk_word);
+        self.model_summary.clone_from(&other.model_summary);
+        self
+    }
+
     /// The call that a tool gets that stands behind this one's, with arguments that were checked
     /// against its definition.
     pub(crate) fn onward(

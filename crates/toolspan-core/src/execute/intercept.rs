@@ -103,7 +103,8 @@ impl<'a> InterceptedCall<'a> {
         self.context
     }
 
-    /// The same call with other arguments, checked as the first ones were.
+    /// The same call with other arguments, checked as the first ones were. What was repaired in the
+    /// first ones, and what the model said of the call, stays with it.
     ///
     /// # Errors
     ///
@@ -116,6 +117,7 @@ impl<'a> InterceptedCall<'a> {
             Some(secrets) => secrets.validate(request, check)?,
             None => check(request)?,
         };
+        let call = call.in_place_of(&self.call);
         Ok(Self { call, ..self })
     }
 

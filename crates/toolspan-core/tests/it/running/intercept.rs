@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use toolspan_core::execute::{InterceptedCall, Interceptor, Next, intercepted};
 use toolspan_core::guard::Limits;
 use toolspan_core::{
-    BoxFuture, CallOptions, ErrorKind, Observation, Outcome, RegisteredTool, Result,
+    BoxFuture, CallOptions, CallRequest, ErrorKind, Injection, Observation, Outcome, Preparing,
+    RegisteredTool, Result,
 };
 
 use super::house::{House, nothing, worker};
@@ -141,6 +142,31 @@ async fn changed_arguments_are_what_is_sent_once_they_are_checked() {
     .await;
     assert_eq!(ended.unwrap().text(), r#"{"n":2}"#);
     assert_eq!(log, ["double before", r#"ran {"n":2}"#, "double after"]);
+}
+
+#[tokio::test]
+async fn a_changed_call_keeps_its_id_its_repairs_and_what_the_model_said_of_it() {
+    let (house, limits) = (House::of(1), Limits::default());
+    let tool = number(&Log::default());
+    let said = json!({
+        "id": "call_1", "name": &*tool.name,
+        "arguments": {"n": "1", "security_risk": "LOW", "summary": "counts"},
+    });
+    let both = Preparing::of_model(Injection::new(true, true));
+    let call = CallRequest::from_model(&said).unwrap();
+    let call = call.prepare(&tool, &limits, &both).unwrap();
+    let repairs = call.repairs().to_vec();
+    assert_eq!(repairs.len(), 1);
+    let context = house.context(CallOptions::default());
+    let call = InterceptedCall::new(&tool, call, &context, &limits);
+    let changed = call.with_arguments(json!({"n": 2})).unwrap().into_call();
+    assert_eq!(changed.arguments_text(), r#"{"n":2}"#);
+    assert_eq!(
+        (changed.id(), changed.risk_word(), changed.model_summary()),
+        (Some("call_1"), Some("LOW"), Some("counts"))
+    );
+    let seen = house.run(&tool, &changed, &context).await.unwrap();
+    assert_eq!(seen.repairs, repairs);
 }
 
 #[tokio::test]
