@@ -100,7 +100,7 @@ impl Host {
             let request = CallRequest::from_model(call);
             request.map(|request| self.as_meant(request))
         });
-        let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if request.tool == FINISH);
+        let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if self.ends_work(&request.tool));
         let ended = batch.run(requests.collect(), ends, |request| {
             let options = options.clone();
             async { Ok(self.observed(request?, options).await) }
@@ -109,6 +109,11 @@ impl Host {
         ended
             .map(|ended| ended.unwrap_or_else(|error| for_model(&error)))
             .collect()
+    }
+
+    /// Whether a name means the tool that ends the work, in any of its forms.
+    fn ends_work(&self, name: &str) -> bool {
+        name == FINISH || self.known(name).is_some_and(|tool| *tool.name == *FINISH)
     }
 
     /// A call whose every end is an observation.

@@ -339,6 +339,28 @@ async fn what_an_interceptor_made_of_a_call_is_what_is_asked_about_and_sent() {
 }
 
 #[tokio::test]
+async fn a_batch_ends_with_finish_by_whichever_of_its_names_and_also_when_all_before_failed() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let finish = tool_fn("finish", "Ends the work", |_: Text| async {
+        Ok::<_, ToolFailure>("done".to_owned())
+    });
+    let host = counted("say", &calls).tool(finish).connect().await.unwrap();
+    let call = |name: &str| json!({"name": name, "arguments": {"text": "a"}});
+    for name in ["finish", "native.finish", "finish</parameter"] {
+        let bad = json!({"name": "say", "arguments": "{"});
+        let batch = [call("nobody"), bad, call(name), call("say"), call(name)];
+        let ended = host.run_batch(&batch).await;
+        let texts: Vec<String> = ended.iter().map(Observation::text).collect();
+        assert_eq!(texts[2], "done", "{name}: {texts:?}");
+        let failed: Vec<bool> = ended.iter().map(|seen| seen.is_error).collect();
+        assert_eq!(failed, [true, true, false, true, true], "{name}: {texts:?}");
+        assert!(texts[3].contains("not run"), "{name}: {texts:?}");
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
+    host.close().await;
+}
+
+#[tokio::test]
 async fn a_batch_keeps_the_order_drops_what_comes_after_finish_and_spares_the_others_a_failure() {
     let calls = Arc::new(AtomicUsize::new(0));
     let finish = tool_fn("finish", "Ends the work", |_: Text| async {
