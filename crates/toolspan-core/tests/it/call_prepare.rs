@@ -584,36 +584,58 @@ fn a_command_line_as_a_name_is_refused() {
 }
 
 /// What the dynamic models of others make of arguments: see each case.
+/// Sent as it was given, with nothing repaired.
+fn goes_as_it_is(schema: Value, given: Value) {
+    let call = prepare(schema, given.clone(), &BOTH).unwrap();
+    assert_eq!(call.arguments_text(), given.to_string());
+    assert_eq!(call.repairs(), []);
+}
+
 #[test]
-fn a_schema_is_followed_to_the_letter() {
+fn a_required_property_that_may_be_null_takes_null() {
     let nullable = json!({"properties": {"a": {"type": ["string", "null"]}}, "required": ["a"]});
+    goes_as_it_is(nullable, json!({"a": null}));
+}
+
+#[test]
+fn an_open_schema_takes_more_properties_than_it_names() {
     let open = json!({"properties": {"a": {}}, "additionalProperties": true});
-    let names =
-        json!({"properties": {"model_dump": {}, "model_config": {}, "_id": {}, "kind": {}}});
-    for (schema, given) in [
-        // A required property that may be null.
-        (nullable, json!({"a": null})),
-        // More properties than the schema names.
-        (open, json!({"a": 1, "more": [1]})),
-        // A whole number where any number is allowed stays whole.
-        (
-            json!({"properties": {"n": {"type": "number"}}}),
-            json!({"n": 5}),
-        ),
-        // Names that mean something to a class.
-        (
-            names,
-            json!({"model_dump": 1, "model_config": 2, "_id": 3, "kind": "k"}),
-        ),
-    ] {
-        let call = prepare(schema, given.clone(), &BOTH).unwrap();
-        assert_eq!(call.arguments_text(), given.to_string());
-        assert!(call.repairs().is_empty());
-    }
+    goes_as_it_is(open, json!({"a": 1, "more": [1]}));
+}
+
+#[test]
+fn a_whole_number_where_any_number_is_due_stays_whole() {
+    let number = json!({"properties": {"n": {"type": "number"}}});
+    goes_as_it_is(number, json!({"n": 5}));
+}
+
+#[test]
+fn an_argument_may_have_any_name_also_one_that_means_something_to_a_class() {
+    let names = [
+        "model_dump",
+        "model_config",
+        "_id",
+        "__class__",
+        "kind",
+        "self",
+    ];
+    let members = |value: fn(&str) -> Value| -> Value {
+        names
+            .iter()
+            .map(|name| ((*name).to_owned(), value(name)))
+            .collect()
+    };
+    goes_as_it_is(
+        json!({"properties": members(|_| json!({"type": "string"}))}),
+        members(|name| name.into()),
+    );
+}
+
+#[test]
+fn enums_bounds_patterns_nested_rules_and_alternatives_are_checked() {
     let checked = json!({"properties": {
         "choice": {"enum": ["a"]}, "few": {"maximum": 3}, "word": {"pattern": "^x"},
         "inner": {"required": ["a"]}, "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-        "flag": {"type": "boolean"},
     }});
     for given in [
         json!({"choice": "b"}),
@@ -621,13 +643,25 @@ fn a_schema_is_followed_to_the_letter() {
         json!({"word": "y"}),
         json!({"inner": {}}),
         json!({"either": "x"}),
-        json!({"flag": "yes"}),
     ] {
         assert!(
             prepare(checked.clone(), given.clone(), &BOTH).is_err(),
             "{given}"
         );
     }
+}
+
+#[test]
+fn text_for_a_number_is_reported_as_repaired_and_yes_is_no_boolean() {
+    let schema = json!({"properties": {"n": {"type": "integer"}, "flag": {"type": "boolean"}}});
+    let call = prepare(schema.clone(), json!({"n": "5"}), &BOTH).unwrap();
+    assert_eq!(call.arguments_text(), r#"{"n":5}"#);
+    assert_eq!(call.repairs()[0].pointer, "/n");
+    assert!(prepare(schema, json!({"flag": "yes"}), &BOTH).is_err());
+}
+
+#[test]
+fn a_list_that_came_as_json_text_is_read() {
     let lists = json!({"properties": {"l": {"type": "array", "items": {"type": "string"}}}});
     let call = prepare(lists, json!({"l": "[\"a\"]"}), &BOTH).unwrap();
     assert_eq!(call.arguments_text(), r#"{"l":["a"]}"#);

@@ -11,7 +11,10 @@ use tokio_util::sync::CancellationToken;
 use toolspan_core::call::Preparing;
 use toolspan_core::execute::within;
 use toolspan_core::guard::Limits;
-use toolspan_core::{CallOptions, CallRequest, ErrorKind, Observation, RegisteredTool};
+use toolspan_core::{
+    BoxFuture, CallOptions, CallRequest, Context, ErrorKind, Observation, Outcome, RegisteredTool,
+    Result, ToolExecutor, ValidCall,
+};
 
 use super::house::{House, interruptible, nothing, pass, undeclared, worker};
 use crate::support::{definition, tool_of};
@@ -49,6 +52,37 @@ async fn a_call_that_is_cut_short_interrupts_its_tool_once() {
     assert!(futures_util::poll!(&mut dropped).is_pending());
     drop(dropped);
     assert_eq!(interrupts.load(Ordering::Relaxed), 3);
+    assert!(house.is_idle());
+}
+
+/// Never answers, and panics when it is interrupted.
+struct Touchy;
+
+impl ToolExecutor for Touchy {
+    fn call<'a>(
+        &'a self,
+        _: &'a ValidCall,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        context.note_sent();
+        Box::pin(std::future::pending())
+    }
+
+    fn interrupt(&self) {
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_panics_when_it_is_interrupted_changes_nothing_for_its_call() {
+    let house = House::of(1);
+    let tool = tool_of(definition("touchy", json!({})), Arc::new(Touchy));
+    let options = CallOptions::default().with_timeout(Duration::from_secs(5));
+    let error = house.call(&tool, json!({}), options).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.outcome()),
+        (ErrorKind::Timeout, Outcome::Unknown)
+    );
     assert!(house.is_idle());
 }
 

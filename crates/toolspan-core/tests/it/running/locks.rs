@@ -9,8 +9,11 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use toolspan_core::execute::Resources;
+use toolspan_core::tool::{Action, ToolFailure, native, tool_fn};
 use toolspan_core::{
-    CallOptions, ErrorKind, Observation, Outcome, Phase, Progress, RegisteredTool,
+    BoxFuture, CallOptions, Context, ErrorKind, Observation, Outcome, Phase, Progress,
+    RegisteredTool, Result, ToolExecutor, ValidCall,
 };
 
 use super::house::{House, named_keys, nothing, pass, undeclared, worker};
@@ -39,6 +42,63 @@ async fn calls_of_a_tool_that_declares_nothing_run_one_after_the_other() {
     assert!(join_all(calls).await.iter().all(Result::is_ok));
     assert_eq!(began.elapsed(), 3 * MINUTE);
     assert!(house.is_idle());
+}
+
+/// Says what its calls need once a minute has passed: the keys that they name.
+struct Later(Arc<dyn ToolExecutor>);
+
+impl ToolExecutor for Later {
+    fn call<'a>(
+        &'a self,
+        call: &'a ValidCall,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        self.0.call(call, context)
+    }
+
+    fn resources_later<'a>(&'a self, call: &'a ValidCall) -> Option<BoxFuture<'a, Resources>> {
+        Some(Box::pin(async move {
+            pass(MINUTE / 4).await;
+            named_keys(call)
+        }))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_executor_says_later_of_its_resources_counts_as_what_it_says_at_once() {
+    let (house, mut tool) = (House::of(8), slow("edit", 1, nothing));
+    tool.executor = Arc::new(Later(tool.executor));
+    let began = Instant::now();
+    let call = |key: &str| house.call(&tool, json!({"keys": [key]}), CallOptions::default());
+    let ended = join_all([call("a"), call("b"), call("a")]).await;
+    assert!(ended.iter().all(Result::is_ok));
+    assert_eq!(began.elapsed(), MINUTE / 4 + 2 * MINUTE);
+    assert!(house.is_idle());
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+impl Action for Nothing {}
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_runs_alone_unless_it_says_that_it_needs_not() {
+    let wait = || {
+        tool_fn("wait", "Waits", |_: Nothing| async {
+            pass(MINUTE).await;
+            Ok::<_, ToolFailure>("done".to_owned())
+        })
+    };
+    let shared = wait().with_resources(Resources::of(["file:a"]));
+    for (tool, minutes) in [(wait(), 3), (shared, 3), (wait().parallel(), 1)] {
+        let made = native(tool).unwrap();
+        let mut tool = slow("wait", 1, nothing);
+        (tool.definition, tool.executor) = (made.definition, made.executor);
+        let (house, began) = (House::of(8), Instant::now());
+        let calls = (0..3).map(|_| house.call(&tool, json!({}), CallOptions::default()));
+        assert!(join_all(calls).await.iter().all(Result::is_ok));
+        assert_eq!(began.elapsed(), minutes * MINUTE);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -196,6 +256,82 @@ async fn a_call_that_gets_no_turn_before_it_is_dropped_leaves_nothing_behind() {
         }
         assert_eq!(house.locks.in_use(), 1);
     }
+    assert!(house.is_idle());
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_with_a_thousand_resources_each_come_to_their_turn_in_order() {
+    let house = House::of(64);
+    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&order);
+    let tool = worker("edit", named_keys, move |call, _| {
+        let place = call.arguments().get("place").cloned();
+        seen.lock().unwrap().extend(place);
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            Ok(Observation::default())
+        })
+    });
+    // Each call has one resource in common with the next one, and 999 with nobody or with all others.
+    let calls = (0..64_u32).map(|place| {
+        let own = (0..999).map(|key| format!("{}:{key}", place % 2));
+        let keys: Vec<String> = own.chain([format!("pair:{}", place / 2)]).collect();
+        let arguments = json!({"keys": keys, "place": place});
+        house.call(&tool, arguments, CallOptions::default())
+    });
+    for ended in join_all(calls).await {
+        assert!(ended.is_ok(), "{ended:?}");
+    }
+    let order = order.lock().unwrap().clone();
+    let of_half = |half: u32| -> Vec<u64> {
+        let places = order.iter().filter_map(serde_json::Value::as_u64);
+        places
+            .filter(|place| place % 2 == u64::from(half))
+            .collect()
+    };
+    for half in 0..2 {
+        let places: Vec<u64> = (u64::from(half)..64).step_by(2).collect();
+        assert_eq!(of_half(half), places);
+    }
+    assert!(house.is_idle());
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_wait_for_one_that_never_ends_end_at_their_own_limits() {
+    let house = House::of(8);
+    let stuck = worker("edit", named_keys, |call, context| {
+        context.note_sent();
+        let is_stuck = call.arguments().contains_key("stuck");
+        Box::pin(async move {
+            match is_stuck {
+                true => std::future::pending().await,
+                false => Ok(Observation::text_of("edited")),
+            }
+        })
+    });
+    let seconds = |seconds| CallOptions::default().with_timeout(Duration::from_secs(seconds));
+    let call = |arguments, seconds_left| house.call(&stuck, arguments, seconds(seconds_left));
+    let (held, first, last, patient, free) = tokio::join!(
+        call(json!({"keys": ["a"], "stuck": true}), 100),
+        call(json!({"keys": ["a"]}), 5),
+        call(json!({"keys": ["b", "a"]}), 7),
+        call(json!({"keys": ["a", "b"]}), 200),
+        call(json!({"keys": ["c"]}), 1),
+    );
+    assert_eq!(
+        held.unwrap_err().message(),
+        "no answer within 100s, the caller's timeout"
+    );
+    for (ended, limit) in [(first, "5s"), (last, "7s")] {
+        let error = ended.unwrap_err();
+        let message = format!("no turn at a within {limit}: other calls use it");
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::Timeout, &*message)
+        );
+    }
+    assert_eq!(patient.unwrap().text(), "edited");
+    assert_eq!(free.unwrap().text(), "edited");
     assert!(house.is_idle());
 }
 
