@@ -95,7 +95,11 @@ async fn turn(
     around: Option<&Holding>,
 ) -> Option<Turn> {
     let locks = context.locks()?;
-    let mut keys = tool.executor.resources(call).keys(&tool.name);
+    let resources = match tool.executor.resources_later(call) {
+        Some(resources) => resources.await,
+        None => tool.executor.resources(call),
+    };
+    let mut keys = resources.keys(&tool.name);
     if let Some(around) = around {
         keys.retain(|key| !around.has(locks, key));
     }

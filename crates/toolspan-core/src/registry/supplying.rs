@@ -93,6 +93,18 @@ impl ToolExecutor for Supplying {
         self.inner.resources(&self.whole(call))
     }
 
+    fn resources_later<'a>(&'a self, call: &'a ValidCall) -> Option<BoxFuture<'a, Resources>> {
+        // Asked at first without the arguments that are supplied, to know whether it has to be waited for.
+        drop(self.inner.resources_later(call)?);
+        Some(Box::pin(async move {
+            let whole = self.whole(call);
+            match self.inner.resources_later(&whole) {
+                Some(resources) => resources.await,
+                None => self.inner.resources(&whole),
+            }
+        }))
+    }
+
     fn interrupt(&self) {
         self.inner.interrupt();
     }

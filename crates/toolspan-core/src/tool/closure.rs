@@ -4,13 +4,15 @@ use std::marker::PhantomData;
 
 use super::{Action, Tool, ToolFailure, ToolOutput};
 use crate::annotations::ToolAnnotations;
-use crate::execute::Context;
+use crate::call::ValidCall;
+use crate::execute::{Context, Resources};
 
 /// A tool made by [`tool_fn`].
 pub struct ToolFn<F, A> {
     name: String,
     description: String,
     annotations: Option<ToolAnnotations>,
+    resources: Resources,
     function: F,
     action: PhantomData<fn(A)>,
 }
@@ -45,6 +47,7 @@ where
         name: name.into(),
         description: description.into(),
         annotations: None,
+        resources: Resources::Undeclared,
         function,
         action: PhantomData,
     }
@@ -55,6 +58,20 @@ impl<F, A> ToolFn<F, A> {
     #[must_use]
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
+        self
+    }
+
+    /// Lets its calls run at the same time. Unless this or [`ToolFn::with_resources`] says so, they
+    /// run one after the other.
+    #[must_use]
+    pub fn parallel(self) -> Self {
+        self.with_resources(Resources::none())
+    }
+
+    /// Says what each call must have for itself while it runs.
+    #[must_use]
+    pub fn with_resources(mut self, resources: Resources) -> Self {
+        self.resources = resources;
         self
     }
 }
@@ -79,6 +96,10 @@ where
 
     fn annotations(&self) -> Option<ToolAnnotations> {
         self.annotations.clone()
+    }
+
+    fn resources(&self, _call: &ValidCall) -> Resources {
+        self.resources.clone()
     }
 
     async fn call(&self, action: A, _context: &Context) -> Result<O, ToolFailure> {

@@ -143,6 +143,13 @@ pub trait ToolExecutor: Send + Sync + 'static {
         Resources::Undeclared
     }
 
+    /// The same of an executor that cannot say it at once, such as one whose code runs elsewhere;
+    /// [`ToolExecutor::resources`] is then not asked. The wait counts as a part of the call.
+    fn resources_later<'a>(&'a self, call: &'a ValidCall) -> Option<BoxFuture<'a, Resources>> {
+        let _ = call;
+        None
+    }
+
     /// Tells the executor to stop what it is doing. Called from any thread, any number of times,
     /// also when nothing is under way; must return at once.
     fn interrupt(&self) {}

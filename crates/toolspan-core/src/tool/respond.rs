@@ -57,6 +57,18 @@ impl ToolExecutor for Responding {
         self.inner.resources(&self.own(call))
     }
 
+    fn resources_later<'a>(&'a self, call: &'a ValidCall) -> Option<BoxFuture<'a, Resources>> {
+        // Asked at first with all arguments, to know whether it has to be waited for.
+        drop(self.inner.resources_later(call)?);
+        Some(Box::pin(async move {
+            let own = self.own(call);
+            match self.inner.resources_later(&own) {
+                Some(resources) => resources.await,
+                None => self.inner.resources(&own),
+            }
+        }))
+    }
+
     fn interrupt(&self) {
         self.inner.interrupt();
     }
