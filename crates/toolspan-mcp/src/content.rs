@@ -19,42 +19,45 @@ use crate::error;
 ///
 /// `protocol` when the result is not an object.
 pub(crate) fn observation(result: &RawValue) -> Result<Observation> {
-    let read: CallResult = serde_json::from_str(result.get())
+    let mut observation = Observation::default();
+    read(result.get(), &mut observation)
         .or_else(|error| {
-            without_half_characters(result.get())
-                .map_or(Err(error), |text| serde_json::from_str(&text))
+            let Some(text) = without_half_characters(result.get()) else {
+                return Err(error);
+            };
+            observation = Observation::default();
+            read(&text, &mut observation)
         })
         .map_err(|error| {
             error::protocol(format!("the result of the call cannot be read: {error}"))
         })?;
-    Ok(read.0)
+    Ok(observation)
 }
 
-/// The object of a result.
-struct CallResult(Observation);
-
-impl<'de> Deserialize<'de> for CallResult {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Members).map(Self)
-    }
+/// Reads the object of a result into an observation that is still empty: on its way through the
+/// layers of a reader it would be copied by each.
+fn read(text: &str, observation: &mut Observation) -> serde_json::Result<()> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_map(Members(observation))?;
+    deserializer.end()
 }
 
 /// A member's name, borrowed where it can be: most are only looked at.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-struct Members;
+struct Members<'o>(&'o mut Observation);
 
-impl<'de> Visitor<'de> for Members {
-    type Value = Observation;
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a map")
     }
 
     /// Of members that come twice the last one counts, as in every JSON value.
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Observation, A::Error> {
-        let mut observation = Observation::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(observation) = self;
         while let Some(Key(key)) = map.next_key()? {
             match key.as_ref() {
                 "content" => observation.content = map.next_value::<Contents>()?.0,
@@ -73,7 +76,7 @@ impl<'de> Visitor<'de> for Members {
                 }
             }
         }
-        Ok(observation)
+        Ok(())
     }
 }
 

@@ -58,13 +58,14 @@ pub(crate) fn connect(
     let kept = rules.kept.clone_ref(py);
     let opened = open(py, &home, config, (on_log.as_ref(), rules))?;
     if settle {
-        wait::wait_for(py, &home, None, async {
+        let settling = async {
             let settled = opened.host.settled().await;
             if settled.is_err() {
                 opened.host.close().await;
             }
             settled
-        })?;
+        };
+        wait::wait_for(py, &home, None, Box::pin(settling))?;
     }
     given(
         py,

@@ -5,6 +5,7 @@
     reason = "the parameters are those of Python's functions"
 )]
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -81,7 +82,7 @@ impl Host {
         }
     }
 
-    fn wait<F, T>(&self, py: Python<'_>, told: Option<&Told>, future: F) -> PyResult<T>
+    fn wait<F, T>(&self, py: Python<'_>, told: Option<&Told>, future: Pin<Box<F>>) -> PyResult<T>
     where
         F: Future<Output = Result<T>> + Send,
         T: Send,
@@ -206,10 +207,10 @@ impl Host {
         let arguments = arguments.map_err(|refused| refused.raised(py))?;
         let (options, told) = self.options_here(py);
         let host = &self.opened.host;
-        let call = async {
+        let call = Box::pin(async {
             let ended = host.call_with(name, arguments, options).await;
             ended.map(Arc::new).map_err(convert::not_wrapped)
-        };
+        });
         let observation = self.wait(py, told.as_ref(), call)?;
         Ok(Observation::new(observation, self.limits().output_chars))
     }
@@ -251,7 +252,7 @@ impl Host {
         let (options, told) = self.options_here(py);
         let host = &self.opened.host;
         let run = async { Ok(host.run_with(&model_call, options).await) };
-        let observation = self.wait(py, told.as_ref(), run)?;
+        let observation = self.wait(py, told.as_ref(), Box::pin(run))?;
         Ok(Observation::new(observation, self.limits().output_chars))
     }
 
@@ -291,7 +292,7 @@ impl Host {
         let (options, told) = self.options_here(py);
         let host = &self.opened.host;
         let run = async { Ok(host.run_batch_with(&model_calls, options).await) };
-        let observations = self.wait(py, told.as_ref(), run)?.into_iter();
+        let observations = self.wait(py, told.as_ref(), Box::pin(run))?.into_iter();
         let characters = self.limits().output_chars;
         Ok(observations
             .map(|it| Observation::new(it, characters))
@@ -351,7 +352,7 @@ impl Host {
     fn find(&self, py: Python<'_>, name: ToolName<'_>) -> PyResult<Tool> {
         let _frame = Frame::enter(py)?;
         self.warn(py, "afind")?;
-        let tool = self.wait(py, None, self.opened.host.find(name.0))?;
+        let tool = self.wait(py, None, Box::pin(self.opened.host.find(name.0)))?;
         Ok(Tool::new(&tool, self.limits()))
     }
 
@@ -375,7 +376,7 @@ impl Host {
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
         let _frame = Frame::enter(py)?;
         self.warn(py, "arefresh")?;
-        self.wait(py, None, refreshed(&self.opened))
+        self.wait(py, None, Box::pin(refreshed(&self.opened)))
     }
 
     /// refresh() for asynchronous code.
@@ -477,7 +478,7 @@ impl Host {
             removed.executor.close().await;
             Ok(())
         };
-        let closed = self.wait(py, None, closed);
+        let closed = self.wait(py, None, Box::pin(closed));
         self.kept.get().forget(&removed.definition.name);
         closed.map(|()| true)
     }
@@ -600,7 +601,7 @@ impl Host {
         }
         let _frame = Frame::enter(py)?;
         let was_open = !self.opened.is_closed();
-        wait::wait(py, &self.opened.home, None, self.opened.close())?;
+        wait::wait(py, &self.opened.home, None, Box::pin(self.opened.close()))?;
         // The program may make an error of the warning, and then it has closed the host all the same.
         match was_open {
             true => self.warn(py, "aclose"),

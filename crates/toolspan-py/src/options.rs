@@ -104,7 +104,10 @@ impl Options {
     pub(crate) fn of_call(&self, py: Python<'_>, event_loop: Option<Py<PyAny>>) -> CallOptions {
         let mut options = native::options_within(py);
         options.timeout = self.timeout;
-        options.meta.clone_from(&self.meta);
+        // A copy of nothing takes time, too.
+        if !self.meta.is_empty() {
+            options.meta.clone_from(&self.meta);
+        }
         options.headers.clone_from(&self.headers);
         let conversation = self.conversation().as_ref().map(|it| it.clone_ref(py));
         options.state = match (event_loop, conversation) {

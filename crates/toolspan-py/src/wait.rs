@@ -1,6 +1,7 @@
 //! How does a thread of Python wait for a future?
 
 use std::ops::ControlFlow;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -65,7 +66,8 @@ impl Told {
 }
 
 /// Waits for a future on this thread, without the interpreter's lock. Signals are noticed, and
-/// `told` is told of progress, on this thread.
+/// `told` is told of progress, on this thread. The future is in a box from the start, since each layer
+/// would else copy it whole.
 ///
 /// # Errors
 ///
@@ -76,7 +78,7 @@ pub(crate) fn wait<F>(
     py: Python<'_>,
     home: &Home,
     told: Option<&Told>,
-    future: F,
+    future: Pin<Box<F>>,
 ) -> PyResult<F::Output>
 where
     F: Future + Send,
@@ -85,8 +87,6 @@ where
     let here = home.here().map_err(|_| error::forked(py))?;
     let wait = exit::Wait::begin(py)?;
     let _holding = native::hold();
-    // In one place, since each layer around it would else copy it whole.
-    let future = Box::pin(future);
     let ended = py.detach(|| {
         let mut due = None;
         let look = || {
@@ -129,7 +129,7 @@ pub(crate) fn wait_for<F, T>(
     py: Python<'_>,
     home: &Home,
     told: Option<&Told>,
-    future: F,
+    future: Pin<Box<F>>,
 ) -> PyResult<T>
 where
     F: Future<Output = Result<T, Error>> + Send,

@@ -7,6 +7,8 @@ pub mod content;
 mod masking;
 mod reading;
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::call::repair::Repair;
@@ -99,10 +101,20 @@ impl Observation {
     /// All text blocks joined with a newline; the structured result as JSON when there is no
     /// text block.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
-        match (&self.structured, texts.is_empty()) {
-            (Some(structured), true) => structured.to_string(),
-            _ => texts.join("\n"),
+        self.text_seen().into_owned()
+    }
+
+    /// [`Observation::text`], borrowed where it is one block.
+    pub fn text_seen(&self) -> Cow<'_, str> {
+        let mut texts = self.content.iter().filter_map(Content::as_text);
+        match (texts.next(), texts.next(), &self.structured) {
+            (None, _, None) => Cow::Borrowed(""),
+            (None, _, Some(structured)) => Cow::Owned(structured.to_string()),
+            (Some(only), None, _) => Cow::Borrowed(only),
+            (Some(first), Some(second), _) => {
+                let all: Vec<&str> = [first, second].into_iter().chain(texts).collect();
+                Cow::Owned(all.join("\n"))
+            }
         }
     }
 

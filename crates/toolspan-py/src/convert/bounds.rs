@@ -20,6 +20,8 @@ pub(super) struct Bounds {
     /// reference, so none comes again as another object. At most twice `depth` of them: a model
     /// stands beside the dict that it gave.
     inside: Vec<usize>,
+    /// The outermost of them, apart: almost all arguments are flat, and take no memory so.
+    outermost: Option<usize>,
 }
 
 impl Bounds {
@@ -31,6 +33,7 @@ impl Bounds {
             bytes_left: limits.arguments_bytes,
             values_left: MOST_VALUES,
             inside: Vec::new(),
+            outermost: None,
         }
     }
 
@@ -64,21 +67,26 @@ impl Bounds {
     }
 
     pub(super) fn leave(&mut self) {
-        self.inside.pop();
+        self.leave_model();
         self.depth_left += 1;
     }
 
     /// Goes into an object that is written as another one, and so is no nesting of its own.
     pub(super) fn enter_model(&mut self, value: &Bound<'_, PyAny>) -> Result<(), Refusal> {
         let address = value.as_ptr().addr();
-        if self.inside.contains(&address) {
+        if self.outermost == Some(address) || self.inside.contains(&address) {
             return Err(Refusal::inside_itself(value));
         }
-        self.inside.push(address);
+        match self.outermost {
+            None => self.outermost = Some(address),
+            Some(_) => self.inside.push(address),
+        }
         Ok(())
     }
 
     pub(super) fn leave_model(&mut self) {
-        self.inside.pop();
+        if self.inside.pop().is_none() {
+            self.outermost = None;
+        }
     }
 }

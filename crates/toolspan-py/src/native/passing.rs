@@ -157,7 +157,7 @@ impl Passing {
     fn run(&self, py: Python<'_>, arguments: Option<&Bound<'_, PyAny>>) -> PyResult<Observation> {
         let _frame = Frame::enter(py)?;
         let going_on = self.going_on(arguments)?;
-        let observation = wait::wait_for(py, &home(py)?, None, going_on)?;
+        let observation = wait::wait_for(py, &home(py)?, None, Box::pin(going_on))?;
         Ok(Observation::within_default(observation))
     }
 
