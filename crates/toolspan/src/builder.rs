@@ -25,7 +25,8 @@ use crate::rules::{Rules, RulesGiven};
 type Factory = Box<dyn Fn(&Map<String, Value>) -> Result<ToolboxTool> + Send + Sync>;
 
 /// Puts a host together. Configs, files, servers and tools add up, in the order given; the limits
-/// and timeouts of the last config with any hold, and so does the policy.
+/// and timeouts of the last config with any hold. Of several policies the stricter of each rule holds
+/// ([`PolicyConfig::and_then`](crate::config::PolicyConfig::and_then)).
 #[derive(Default)]
 #[must_use]
 pub struct HostBuilder {
@@ -246,7 +247,10 @@ fn merge(config: &mut Resolved, next: Resolved) -> Result<()> {
     if next.timeouts != Timeouts::default() {
         config.timeouts = next.timeouts;
     }
-    config.policy = next.policy.or(config.policy.take());
+    config.policy = match (config.policy.take(), next.policy) {
+        (Some(earlier), Some(later)) => Some(earlier.and_then(later)),
+        (earlier, later) => earlier.or(later),
+    };
     config.repair = next.repair.or(config.repair);
     config.source = config.source.take().or(next.source);
     Ok(())

@@ -42,6 +42,7 @@ mod shape;
 mod show;
 mod source;
 mod stdio;
+mod stricter;
 mod surroundings;
 mod toolbox;
 mod trust;

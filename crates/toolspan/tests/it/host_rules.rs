@@ -395,6 +395,59 @@ async fn a_batch_keeps_the_order_drops_what_comes_after_finish_and_spares_the_ot
     host.close().await;
 }
 
+#[tokio::test]
+async fn what_one_of_several_configs_denies_stays_denied_whatever_another_one_says() {
+    let denying = json!({"policy": {"deny": ["change"]}});
+    let allowing = json!({"policy": {"allow": ["*"], "mode": "trusted"}});
+    for (one, other) in [(&denying, &allowing), (&allowing, &denying)] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let host = counted("change", &calls)
+            .config_value(one.clone())
+            .config_value(other.clone())
+            .config_value(json!({"repair": true}))
+            .connect()
+            .await
+            .unwrap();
+        let error = host.call("change", json!({"text": "a"})).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PolicyDenied);
+        assert_eq!(calls.load(Ordering::SeqCst), 0);
+        host.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_denied_tool_is_refused_by_every_name_it_can_be_called_by() {
+    for denied in ["execute_bash", "terminal", "native.terminal", "term*"] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let host = counted("terminal", &calls)
+            .config_value(json!({"policy": {"deny": [denied]}}))
+            .connect()
+            .await
+            .unwrap();
+        for called in ["execute_bash", "terminal", "native.terminal"] {
+            let error = host.call(called, json!({"text": "a"})).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::PolicyDenied, "{denied}, {called}");
+        }
+        assert_eq!(calls.load(Ordering::SeqCst), 0);
+        host.close().await;
+    }
+    let shaped = json!({"tools": {"shape": {"echo": {"name": "parrot"}}}});
+    for denied in ["echo", "parrot", "box.echo", "box.parrot", "box__parrot"] {
+        let mut written = config([("box", Fault::honest(), shaped.clone())]);
+        written["policy"] = json!({"deny": [denied]});
+        let host = Host::builder()
+            .config_value(written)
+            .connect()
+            .await
+            .unwrap();
+        for called in ["echo", "parrot", "box.echo", "box.parrot", "box__parrot"] {
+            let error = host.call(called, json!({"text": "a"})).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::PolicyDenied, "{denied}, {called}");
+        }
+        host.close().await;
+    }
+}
+
 /// Counts how many calls of it run at once, and lets none end before so many have met.
 struct Meeting {
     meets: usize,
