@@ -1,9 +1,10 @@
 """What does a call of a tool in this process cost with FastMCP, its two ways?
 
-From the text of a model's call to the text of the message that answers it. `run` is the tool's own
-method, which checks the arguments and calls the function; `call` looks the tool up by its name and
-passes FastMCP's middleware, of which there is none here. The functions are asynchronous: others are
-called in a thread. Without an output schema a result is its text and nothing beside it.
+From a model's call, its arguments text, to the text of the message that answers it. `run` is the
+tool's own method, which checks the arguments and calls the function; `call` looks the tool up by
+its name and passes FastMCP's middleware, of which there is none here. The functions are
+asynchronous: others are called in a thread. Without an output schema a result is its text and
+nothing beside it.
 """
 
 import asyncio
@@ -52,36 +53,24 @@ async def nested(text: str, address: Address, orders: list[Order]) -> str:
     return text
 
 
-def model_call(name: str) -> str:
-    """A call in the form of OpenAI's Chat API, its arguments as text in it."""
-    arguments = json.dumps(ARGUMENTS[name], separators=(",", ":"))
-    function = {"name": name, "arguments": arguments}
-    return json.dumps({"id": CALL_ID, "type": "function", "function": function})
-
-
-def message(call_id: str, result: ToolResult) -> str:
+def message(result: ToolResult) -> str:
     """The message that answers a call."""
     block = result.content[0]
     assert block.type == "text"
-    return json.dumps({"role": "tool", "tool_call_id": call_id, "content": block.text})
+    return json.dumps({"role": "tool", "tool_call_id": CALL_ID, "content": block.text})
 
 
 async def main(way: str, name: str) -> None:
     """Takes all turns."""
-    text = model_call(name)
+    text = json.dumps(ARGUMENTS[name], separators=(",", ":"))
     tool = await server.get_tool(name)
     assert isinstance(tool, Tool)
 
     async def run() -> str:
-        call = json.loads(text)
-        result = await tool.run(json.loads(call["function"]["arguments"]))
-        return message(call["id"], result)
+        return message(await tool.run(json.loads(text)))
 
     async def call_tool() -> str:
-        call = json.loads(text)
-        function = call["function"]
-        result = await server.call_tool(function["name"], json.loads(function["arguments"]))
-        return message(call["id"], result)
+        return message(await server.call_tool(name, json.loads(text)))
 
     wanted = json.dumps({"role": "tool", "tool_call_id": CALL_ID, "content": rounds.TEXT})
     await rounds.run_async({"run": run, "call": call_tool}[way], wanted)

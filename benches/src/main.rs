@@ -62,6 +62,9 @@ fn run() -> Result<(), Failure> {
             if rows::have_python(&lines) {
                 python::describe(&mut talk, &options)?;
             }
+            if rows::have_module(&lines) {
+                python::describe_module(&mut talk, &options)?;
+            }
             let pinned = column::run(column::Column::Pinned, &options)?;
             let free = column::run(column::Column::Free, &options)?;
             Ok(table::write(&mut output, &lines, [&pinned, &free])?)

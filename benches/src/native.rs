@@ -1,4 +1,5 @@
-//! What does a call of a tool of one's own cost, from a model's call to the message that answers it?
+//! What does a call of a tool of one's own cost: checked and run, and all the way from a model's call
+//! to the message that answers it?
 
 use std::sync::Arc;
 
@@ -91,12 +92,12 @@ fn nested() -> impl Tool {
     })
 }
 
-/// One call that is made again and again.
+/// A call of a model that is made again and again.
 #[derive(Clone)]
 struct Caller {
     host: Host,
-    /// An answer's call in the form of OpenAI's Chat API, as it comes: its arguments are text in it.
-    call: Arc<str>,
+    /// In the form of OpenAI's Chat API, as its clients give it: the arguments are text.
+    call: Arc<Value>,
     tool: &'static str,
     /// The message that answers it.
     wanted: Arc<str>,
@@ -104,9 +105,7 @@ struct Caller {
 
 impl Client for Caller {
     async fn call(&self) -> Result<(), Failure> {
-        let call: Value = serde_json::from_str(&self.call)
-            .map_err(|error| Failure::Unreadable(error.to_string()))?;
-        let observation = self.host.run(&call).await;
+        let observation = self.host.run(&self.call).await;
         let answered = Answered {
             call_id: CALL_ID,
             name: self.tool,
@@ -116,14 +115,23 @@ impl Client for Caller {
         if message == *self.wanted {
             return Ok(());
         }
-        Err(Failure::WrongReply {
-            who: "a tool of one's own",
-            reply: message,
-        })
+        Err(wrong(message))
     }
 }
 
-/// A host with the tools, called from a task.
+fn wrong(reply: String) -> Failure {
+    let who = "a tool of one's own";
+    Failure::WrongReply { who, reply }
+}
+
+fn connected() -> Result<(Runtime, Host), Failure> {
+    let runtime = runtime::here()?;
+    let builder = Host::builder().tool(flat()).tool(nested());
+    let host = runtime.block_on(builder.connect())?;
+    Ok((runtime, host))
+}
+
+/// A model's calls, from a task.
 pub(crate) struct Native {
     caller: Caller,
     runtime: Runtime,
@@ -141,17 +149,56 @@ impl Native {
     }
 
     fn calling(tool: &'static str, arguments: &str) -> Result<Self, Failure> {
-        let runtime = runtime::here()?;
-        let builder = Host::builder().tool(flat()).tool(nested());
-        let host = runtime.block_on(builder.connect())?;
+        let (runtime, host) = connected()?;
         let function = json!({"name": tool, "arguments": arguments});
         let call = json!({"id": CALL_ID, "type": "function", "function": function});
         let wanted = json!({"role": "tool", "tool_call_id": CALL_ID, "content": ANSWER});
         let caller = Caller {
             host,
-            call: call.to_string().into(),
+            call: Arc::new(call),
             tool,
             wanted: wanted.to_string().into(),
+        };
+        Ok(Self { caller, runtime })
+    }
+
+    pub(crate) fn one_by_one(&self, calls: usize) -> Result<f64, Failure> {
+        one_by_one_async(&self.runtime, &self.caller, calls)
+    }
+}
+
+/// A program's call of the flat tool: nothing to read, and nothing to write.
+#[derive(Clone)]
+struct Checked {
+    host: Host,
+    arguments: Arc<Value>,
+}
+
+impl Client for Checked {
+    async fn call(&self) -> Result<(), Failure> {
+        let arguments = Value::clone(&self.arguments);
+        let observation = self.host.call(FLAT, arguments).await?;
+        match observation.content.as_slice() {
+            [only] if only.as_text() == Some(ANSWER) && !observation.is_error => Ok(()),
+            _ => Err(wrong(observation.text())),
+        }
+    }
+}
+
+/// A program's calls, from a task.
+pub(crate) struct NativeChecked {
+    caller: Checked,
+    runtime: Runtime,
+}
+
+impl NativeChecked {
+    pub(crate) fn flat() -> Result<Self, Failure> {
+        let (runtime, host) = connected()?;
+        let arguments = serde_json::from_str(FLAT_ARGUMENTS);
+        let arguments = arguments.map_err(|error| Failure::Unreadable(error.to_string()))?;
+        let caller = Checked {
+            host,
+            arguments: Arc::new(arguments),
         };
         Ok(Self { caller, runtime })
     }

@@ -9,19 +9,36 @@ use crate::process::Run;
 use crate::setup;
 use crate::workspace::Workspace;
 
-/// Builds the benchmarks and our module for Python for release, and prints the table; with these
-/// arguments, such as `--rows=P1,P3`, a part of it.
+/// The rows in which our module for Python is measured: others do without, and it takes minutes to
+/// build.
+const MODULE_ROWS: [&str; 5] = ["P1", "P2", "P3", "P13", "P14"];
+
+/// Builds the benchmarks for release, and our module for Python where a row needs it, and prints the
+/// table; with these arguments, such as `--rows=P1,P3`, a part of it.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
     setup::run(workspace)?;
-    let mut module = OsString::from("--module=");
-    module.push(python_module(workspace, &[])?);
+    let mut module = None;
+    if need_module(arguments) {
+        let mut option = OsString::from("--module=");
+        option.push(python_module(workspace, &[])?);
+        module = Some(option);
+    }
     Run::new("cargo")
         .args(["run", "--release", "--locked"])
         .args(["--package", "toolspan-benches", "--bin", "table", "--"])
-        .args([module])
+        .args(module)
         .args(arguments)
         .in_folder(workspace.root())
         .seen()
+}
+
+/// Whether a row is asked for in which the module is measured: all rows are where none is named.
+fn need_module(arguments: &[String]) -> bool {
+    let rows = arguments
+        .iter()
+        .rev()
+        .find_map(|argument| argument.strip_prefix("--rows="));
+    rows.is_none_or(|rows| rows.split(',').any(|row| MODULE_ROWS.contains(&row)))
 }
 
 /// Builds the module as it is shipped and installs it into a folder of its own: the environments of
@@ -53,4 +70,20 @@ pub(crate) fn python_module(workspace: &Workspace, options: &[&str]) -> Result<P
         .args(["toolspan"])
         .captured()?;
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::need_module;
+
+    #[test]
+    fn the_module_is_built_for_the_rows_that_it_is_measured_in() {
+        let need = |arguments: &[&str]| {
+            let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
+            need_module(&arguments)
+        };
+        assert!(need(&[]) && need(&["--quick"]));
+        assert!(need(&["--quick", "--rows=P7,P13"]));
+        assert!(!need(&["--rows=P7,P8"]));
+    }
 }

@@ -14,4 +14,4 @@ mod versions;
 pub(crate) use import::Import;
 pub(crate) use places::{ADAPTERS, Program, SCHEMAS, SDK};
 pub(crate) use runner::Runner;
-pub(crate) use versions::describe;
+pub(crate) use versions::{describe, describe_module};

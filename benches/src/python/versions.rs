@@ -11,13 +11,18 @@ use crate::options::Options;
 const PROGRAM: &str = "import sys; from importlib.metadata import version; print('Python', \
                        sys.version.split()[0], *(f'{name} {version(name)}' for name in sys.argv[1:]), sep=', ')";
 
-/// Writes a line for each environment, and where our module comes from.
+/// Writes a line for each environment.
 pub(crate) fn describe(output: &mut dyn Write, options: &Options) -> Result<(), Failure> {
     let ovos = ["ovos-tool-adapters", "mcp", "ovos-plugin-manager"];
     writeln!(output, "{}", line(options, ADAPTERS, &ovos)?)?;
     writeln!(output, "{}", line(options, SDK, &["fastmcp", "mcp"])?)?;
     let schemas = ["pydantic-ai-slim", "fastmcp-slim", "pydantic"];
     writeln!(output, "{}", line(options, SCHEMAS, &schemas)?)?;
+    Ok(())
+}
+
+/// Writes where our module comes from.
+pub(crate) fn describe_module(output: &mut dyn Write, options: &Options) -> Result<(), Failure> {
     match &options.module {
         Some(module) => writeln!(output, "toolspan from {}", module.display())?,
         None => writeln!(

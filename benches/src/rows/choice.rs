@@ -89,8 +89,17 @@ pub(crate) fn lines(options: &Options) -> Result<Vec<Line>, Failure> {
 
 /// Whether one of these lines needs a process in Python.
 pub(crate) fn have_python(lines: &[Line]) -> bool {
-    let mut starts = python::STARTS.iter().chain(&local::PEERS);
-    starts.any(|(name, _)| lines.iter().any(|line| line.needs(name)))
+    need_any(lines, &local::PEERS) || have_module(lines)
+}
+
+/// Whether one of these lines needs what has a process with our module beside it.
+pub(crate) fn have_module(lines: &[Line]) -> bool {
+    need_any(lines, &python::STARTS)
+}
+
+fn need_any(lines: &[Line], starts: &[(&str, Start)]) -> bool {
+    let needed = |name| lines.iter().any(|line| line.needs(name));
+    starts.iter().any(|(name, _)| needed(name))
 }
 
 /// Everyone, in the order of their turns.

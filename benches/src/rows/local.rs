@@ -1,8 +1,9 @@
 //! Which rows need no server?
 //!
-//! P7 is a call of a tool of one's own, from the text of a model's call to the text of the message
-//! that answers it. FastMCP is held to its most direct way that checks arguments, `Tool.run`, which
-//! looks no tool up; its `call_tool`, which does, is shown beside it. Its tools are asynchronous and
+//! P7 is a call of a tool of one's own, from a model's call, its arguments text, to the text of the
+//! message that answers it; and for the flat tool what of it is the check and the way to the tool.
+//! FastMCP is held to its most direct way that checks arguments, `Tool.run`, which
+//! looks no tool up, and to its `call_tool`, which does. Its tools are asynchronous and
 //! have no output schema: with one, or with a plain function, it takes longer.
 //!
 //! P8 is the recorded tools of real servers, from parsed JSON: a validator for each schema, and all
@@ -12,7 +13,7 @@
 //! The forms on that side are what pydantic-ai's transformers make of each schema.
 
 use crate::failure::Failure;
-use crate::native::Native;
+use crate::native::{Native, NativeChecked};
 use crate::options::Options;
 use crate::python::{self, Program, Runner};
 use crate::recorded::Lists;
@@ -20,6 +21,7 @@ use crate::rows::{Bar, Line, Round, Start};
 
 const FLAT: &str = "P7 Host.run, flat arguments";
 const NESTED: &str = "P7 Host.run, nested arguments";
+const CHECKED: &str = "P7 Host.call, checked and run, flat";
 const RUN_FLAT: &str = "P7 FastMCP Tool.run, flat";
 const RUN_NESTED: &str = "P7 FastMCP Tool.run, nested";
 const CALL_FLAT: &str = "P7 FastMCP call_tool, flat";
@@ -35,9 +37,10 @@ pub(super) fn lines() -> Vec<Line> {
     vec![
         line(FLAT, Some((RUN_FLAT, Bar::Ratio(0.1)))),
         line(FLAT, Some((FLAT, Bar::Below(3.0)))),
-        line(FLAT, Some((CALL_FLAT, Bar::Shown))),
+        line(FLAT, Some((CALL_FLAT, Bar::Ratio(0.1)))),
+        line(CHECKED, Some((CHECKED, Bar::Below(3.0)))),
         line(NESTED, Some((RUN_NESTED, Bar::Ratio(0.1)))),
-        line(NESTED, Some((CALL_NESTED, Bar::Shown))),
+        line(NESTED, Some((CALL_NESTED, Bar::Ratio(0.1)))),
         line(RUN_FLAT, None),
         line(RUN_NESTED, None),
         line(CALL_FLAT, None),
@@ -50,13 +53,17 @@ pub(super) fn lines() -> Vec<Line> {
 }
 
 /// Ours, in the order of their turns.
-pub(super) const OURS: [(&str, Start); 3] = [
+pub(super) const OURS: [(&str, Start); 4] = [
     (FLAT, |_| {
         let native = Native::flat()?;
         Ok(Box::new(move |effort| native.one_by_one(effort.calls)))
     }),
     (NESTED, |_| {
         let native = Native::nested()?;
+        Ok(Box::new(move |effort| native.one_by_one(effort.calls)))
+    }),
+    (CHECKED, |_| {
+        let native = NativeChecked::flat()?;
         Ok(Box::new(move |effort| native.one_by_one(effort.calls)))
     }),
     (READY, |_| {

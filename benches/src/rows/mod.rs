@@ -12,4 +12,6 @@ mod local;
 mod python;
 mod rust;
 
-pub(crate) use choice::{Bar, Contestant, Line, Round, Start, contestants, have_python, lines};
+pub(crate) use choice::{
+    Bar, Contestant, Line, Round, Start, contestants, have_module, have_python, lines,
+};
