@@ -8,6 +8,7 @@
 
 use serde_json::{Value, json};
 use toolspan::Host;
+use toolspan::llm::{Answered, Api};
 
 #[tokio::main]
 async fn main() -> toolspan::Result<()> {
@@ -20,7 +21,7 @@ async fn main() -> toolspan::Result<()> {
 
     let mut messages = vec![json!({"role": "user", "content": "What is 2 + 40?"})];
     loop {
-        let request = json!({"messages": messages, "tools": host.snapshot().to_openai()});
+        let request = json!({"messages": messages, "tools": host.to_openai()});
         let message = &ask_the_model(&request);
         messages.push(message.clone());
         let Some(calls) = message["tool_calls"].as_array() else {
@@ -32,11 +33,7 @@ async fn main() -> toolspan::Result<()> {
             // Whatever comes of the call is something that the model can read.
             let seen = host.run(call).await;
             println!("tool:  {}", seen.text());
-            messages.push(json!({
-                "role": "tool",
-                "tool_call_id": call["id"],
-                "content": seen.text(),
-            }));
+            messages.push(host.tool_result(Api::OpenAi, Answered::of(call), &seen));
         }
     }
 

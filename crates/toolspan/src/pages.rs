@@ -6,6 +6,9 @@ struct Readme;
 #[doc = include_str!("../../../docs/src/getting-started.md")]
 struct GettingStarted;
 
+#[doc = include_str!("../../../docs/src/guide/model-apis.md")]
+struct ModelApis;
+
 #[doc = include_str!("../../../docs/src/guide/native-tool.md")]
 struct NativeTool;
 
