@@ -9,6 +9,7 @@ mod call_repair;
 mod client_tools;
 mod execute;
 mod llm_forms;
+mod llm_kept;
 mod llm_lists;
 mod llm_odd;
 mod llm_random;
