@@ -119,7 +119,9 @@ impl Names<'_> {
             all.push(format!("{prefix}{}{}", name::SEPARATOR, name::sanitised(own)).into());
         }
         for known in [self.exposed, self.original, self.shown] {
-            all.extend(alias::of_name(known).map(|other| Cow::Borrowed(other)));
+            for other in alias::of_name(known) {
+                all.push(Cow::Borrowed(other));
+            }
         }
         all
     }
