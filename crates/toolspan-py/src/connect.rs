@@ -147,7 +147,12 @@ fn open(
         let mut resolved = config.resolve(&environment)?;
         if let Some(policy) = rules.policy {
             let policy = serde_json::json!({"policy": policy});
+            let denied = resolved.policy.take().map(|policy| policy.deny);
             resolved.policy = Resolved::from_value(&policy, &environment)?.policy;
+            // As in Rust, what the config denies stays denied.
+            if let (Some(policy), Some(denied)) = (&mut resolved.policy, denied) {
+                policy.deny.extend(denied);
+            }
         }
         let problems = resolved.warnings.iter().chain(resolved.problems());
         let warnings = problems.map(ToString::to_string).collect();

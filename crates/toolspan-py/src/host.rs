@@ -483,7 +483,9 @@ impl Host {
         closed.map(|()| true)
     }
 
-    /// Adds a tool that a runner of Python runs.
+    /// Adds a tool that a runner of Python runs. With declares the runner says for each call what that
+    /// must have for itself.
+    #[pyo3(signature = (definition, runner, resources, closes, declares=false))]
     fn _add_tool(
         &self,
         py: Python<'_>,
@@ -491,6 +493,7 @@ impl Host {
         runner: Py<PyAny>,
         resources: Option<Vec<String>>,
         closes: bool,
+        declares: bool,
     ) -> PyResult<()> {
         wait::refuse_forked(py, &self.opened.home)?;
         let frame = Frame::enter(py)?;
@@ -500,6 +503,7 @@ impl Host {
         let parts = Parts {
             kept: Arc::new(PyWeakrefReference::new(self.kept.bind(py))?.unbind()),
             resources,
+            declares,
             closes,
         };
         let host = &self.opened.host;

@@ -84,7 +84,9 @@ def add_defined(host: Host, tool: Any, conv_state: Any) -> list[str]:
     try:
         for defined in tools:
             runner = DefinedRunner(defined)
-            host._add_tool(defined.to_mcp_tool(), runner, runner.keys, True)
+            own = type(defined).declared_resources
+            declares = own is not ToolDefinition.declared_resources
+            host._add_tool(defined.to_mcp_tool(), runner, None, True, declares)
             names.append(defined.name)
     except BaseException:
         # One spec is one wish.

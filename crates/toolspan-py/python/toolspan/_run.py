@@ -310,11 +310,35 @@ class DefinedRunner(Runner):
             return [tool.action_from_arguments(job.arguments), job.context.conversation], {}
 
         super().__init__(tool.name, tool, inspect.iscoroutinefunction(call), prepare)
-        #: What each call must have for itself; ``None``: they run one after the other.
-        self.keys: list[str] | None = None
+        self._tool = tool
         self._executor = executor
         self._is_closed = False
         CLOSED_AT_EXIT[id(self)] = self._close
+
+    def declare(
+        self, arguments: dict[str, Any], answer: Callable[[list[str] | None], None]
+    ) -> None:
+        """Says what a call must have for itself, on a thread that may wait. Where that cannot be
+        told, calls run one after the other.
+        """
+
+        def work() -> None:
+            try:
+                action = self._tool.action_from_arguments(arguments)
+            except ValueError:
+                # The call itself says so.
+                answer(None)
+                return
+            try:
+                keys = self._tool.declared_resources(action)
+                if isinstance(keys, str):
+                    raise TypeError("declared_resources gives several names, not one text")
+                answer(None if keys is None else list(keys))
+            except Exception as error:
+                self.tell(error)
+                answer(None)
+
+        THREADS.run(work)
 
     def close(self, done: Callable[[], None]) -> None:
         """Closes the executor, on a thread that may wait."""

@@ -584,8 +584,11 @@ class Host:
         runner: Any,
         resources: list[str] | None,
         closes: bool,
+        declares: bool = False,
     ) -> None:
-        """Adds a tool that a runner of Python runs."""
+        """Adds a tool that a runner of Python runs. With declares the runner says for each call what
+        that must have for itself.
+        """
     def _quiet(self) -> Host:
         """A view of the same host that never warns of a running loop."""
     def to_openai(self, *, strict: bool = False) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ use toolspan::{
 use super::context::{CallContext, ContextParts};
 use super::job::{Answer, Job, Link, Running};
 use super::kept::Kept;
+use crate::convert::to_dict;
 use crate::{awaitable, exit};
 
 /// A function of Python, where the host is that it belongs to.
@@ -27,6 +28,8 @@ pub(crate) struct Parts {
     pub(crate) kept: Arc<Py<PyWeakrefReference>>,
     /// What calls of it must have for themselves; `None` where that was not declared.
     pub(crate) resources: Option<Vec<String>>,
+    /// Whether it says for each call what that must have for itself; `resources` do not count then.
+    pub(crate) declares: bool,
     /// Whether it holds what a close frees.
     pub(crate) closes: bool,
 }
@@ -175,6 +178,32 @@ impl ToolExecutor for PythonTool {
         }
     }
 
+    fn resources_later<'a>(&'a self, call: &'a ValidCall) -> Option<BoxFuture<'a, Resources>> {
+        if !self.parts.declares {
+            return None;
+        }
+        Some(Box::pin(async {
+            let (sender, declared) = oneshot::channel();
+            let arguments = call.arguments().clone();
+            self.ask(Box::new(move |py, runner| match runner {
+                Some(runner) => {
+                    let declared = Declared(std::sync::Mutex::new(Some(sender)));
+                    let arguments = to_dict(py, &arguments)?;
+                    let declare = intern!(py, "declare");
+                    runner
+                        .call_method1(py, declare, (arguments, declared))
+                        .map(drop)
+                }
+                None => Ok(()),
+            }));
+            // Dropped without a word nothing is known.
+            match declared.await {
+                Ok(Some(keys)) => Resources::of(keys),
+                _ => Resources::Undeclared,
+            }
+        }))
+    }
+
     fn interrupt(&self) {
         if self.parts.closes {
             self.ask(Box::new(|py, runner| match runner {
@@ -220,6 +249,25 @@ impl Done {
             .take();
         if let Some(sender) = sender {
             let _ = sender.send(());
+        }
+    }
+}
+
+/// Is told what a call must have for itself; nothing where that is not known.
+#[pyclass(frozen, module = "toolspan", name = "_Declared")]
+struct Declared(std::sync::Mutex<Option<oneshot::Sender<Option<Vec<String>>>>>);
+
+#[pymethods]
+impl Declared {
+    #[pyo3(signature = (keys, /))]
+    fn __call__(&self, keys: Option<Vec<String>>) {
+        let sender = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .take();
+        if let Some(sender) = sender {
+            let _ = sender.send(keys);
         }
     }
 }

@@ -146,6 +146,18 @@ def test_without_an_approver_a_call_that_needs_one_is_refused() -> None:
         toolspan.connect(NOTHING, policy={"confirm": "perhaps"})
 
 
+def test_a_policy_of_the_program_keeps_what_the_config_denies() -> None:
+    config = {"mcpServers": {}, "policy": {"deny": ["say"]}}
+    with toolspan.connect(config, policy={"allow": ["*"]}) as host:
+
+        @host.tool
+        def say() -> str:
+            return "said"
+
+        with pytest.raises(toolspan.PolicyDenied):
+            host.call("native.say")
+
+
 def test_an_asynchronous_approver_answers_too() -> None:
     async def approve(question: Question) -> bool:
         await asyncio.sleep(0)

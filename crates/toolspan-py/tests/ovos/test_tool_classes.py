@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -147,6 +148,46 @@ assert host.call("a").text == "a"
 """
     ended = run_script(code)
     assert (ended.code, ended.stdout, ended.stderr) == (0, "closed\n", "")
+
+
+def test_what_a_tool_declares_for_an_action_is_what_its_call_has_for_itself(
+    host: toolspan.Host,
+) -> None:
+    limit = 20.0
+    alone, together = threading.Lock(), threading.Barrier(2, timeout=limit)
+
+    class Files(ToolExecutor[CountAction, Observation]):
+        def __call__(self, action: CountAction, conversation: Any = None) -> Observation:
+            if action.by == 0:
+                entered = alone.acquire(blocking=False)
+                if entered:
+                    alone.release()
+                return Observation.from_text(str(entered))
+            together.wait()
+            return Observation.from_text("met")
+
+    class FilesTool(ToolDefinition[CountAction, Observation]):
+        def declared_resources(self, action: CountAction) -> list[str] | None:
+            if action.by < 0:
+                raise RuntimeError("it cannot be told")
+            return [f"file:{action.by}"]
+
+    host.add_tool(
+        FilesTool(description="Files", action_type=CountAction, executor=Files(), name="files")
+    )
+
+    def texts(numbers: list[int]) -> list[str]:
+        with ThreadPoolExecutor(8) as threads:
+            return list(threads.map(lambda by: host.call("files", by=by).text, numbers))
+
+    assert texts([1, 2]) == ["met", "met"]
+    assert texts([0] * 64) == ["True"] * 64
+    threads = ThreadPoolExecutor(2)
+    with threads:
+        # Where it cannot be told they run one after the other: the barrier is broken by its limit.
+        together = threading.Barrier(2, timeout=0.2)
+        failed = list(threads.map(lambda _: host.call("files", by=-1).is_error, range(2)))
+    assert failed == [True, True]
 
 
 def test_an_asynchronous_executor_runs_too(host: toolspan.Host) -> None:
