@@ -94,7 +94,8 @@ class Rule:
         if isinstance(error, ToolspanError):
             verdict.failed(f"{self.one} failed: {error}")
             return
-        tell("%s failed", self.one, error=error)
+        if not verdict.is_over:
+            tell("%s failed", self.one, error=error)
         verdict.failed(f"{self.one} failed: {_result.told(error)}")
 
 

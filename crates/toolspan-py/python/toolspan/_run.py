@@ -14,6 +14,7 @@ import contextvars
 import inspect
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,7 @@ MOST_THREADS = 1_024
 IDLE = 10.0
 #: Loops that run functions, at most: one, and one for each that is held up.
 MOST_LOOPS = 64
-#: Seconds that the end of the interpreter waits for the threads of the loops.
+#: Seconds that the end of the interpreter waits for the threads of all loops.
 PATIENCE = 0.5
 
 #: The call within which code runs.
@@ -141,9 +142,9 @@ class OwnLoop:
             # A loop that is closed runs nothing any more.
             self.event_loop.call_soon_threadsafe(self._ended.set)
 
-    def join(self) -> None:
-        """Waits for its end, but not long."""
-        self._thread.join(PATIENCE)
+    def join(self, seconds: float) -> None:
+        """Waits for its end, but not longer than that."""
+        self._thread.join(seconds)
 
 
 class OwnLoops:
@@ -172,8 +173,9 @@ class OwnLoops:
         """Ends them all."""
         for loop in self._loops:
             loop.end()
+        until = time.monotonic() + PATIENCE
         for loop in self._loops:
-            loop.join()
+            loop.join(max(0.0, until - time.monotonic()))
 
 
 OWN_LOOPS = OwnLoops()
@@ -241,10 +243,9 @@ class Runner:
             if is_awaited(given):
                 self._go_on(job, given)
                 return
-            made = _result.observation(given)
+            job.end(_result.observation(given))
         except BaseException as error:
-            made = self._failed(job, error)
-        job.end(made)
+            self._fail(job, error)
 
     async def _run_async(self, job: _Job, begun: Any) -> None:
         try:
@@ -252,24 +253,26 @@ class Runner:
                 positional, named = self._prepare(job)
                 begun = self._function(*positional, **named)
             given = await begun if is_awaited(begun) else begun
-            made = _result.observation(given)
+            job.end(_result.observation(given))
         except asyncio.CancelledError:
             job.fail("the tool was cancelled")
             raise
         except (Exception, SystemExit) as error:
-            made = self._failed(job, error)
+            self._fail(job, error)
         except BaseException as error:
-            job.end(self._failed(job, error))
+            self._fail(job, error)
             if job.event_loop is not None:
                 raise
             # A loop of the package runs what belongs to others, too.
-            return
-        job.end(made)
 
-    def _failed(self, job: _Job, error: BaseException) -> Any:
+    def _fail(self, job: _Job, error: BaseException) -> None:
         if not job.context.cancelled:
             self.tell(error)
-        return _result.failure(error)
+        try:
+            job.end(_result.failure(error))
+        except SystemExit:
+            # So is told that the interpreter ends, which needs no words.
+            job.fail("the interpreter ends")
 
     def tell(self, error: BaseException) -> None:
         """Tells the log of a failure."""

@@ -415,6 +415,9 @@ class _Verdict:
         """Says that the function failed."""
     def on_cancel(self, cancel: Callable[[], object]) -> None:
         """Sets what is called, on another thread, when nobody waits for the call any more."""
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits for it any more."""
 
 @final
 class _Held:

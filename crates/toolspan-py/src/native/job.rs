@@ -62,6 +62,12 @@ impl<T> Link<T> {
         self.take().1
     }
 
+    /// Whether it ended, or nobody waits for its end.
+    pub(super) fn is_over(&self) -> bool {
+        let state = self.lock();
+        state.answer.as_ref().is_none_or(oneshot::Sender::is_closed)
+    }
+
     /// Sets what cancels the work, where somebody still waits for it.
     pub(super) fn on_cancel(&self, cancel: Py<PyAny>) {
         let mut state = self.lock();

@@ -19,7 +19,7 @@ use crate::awaitable::{Door, Work};
 use crate::convert::{self, to_dict};
 use crate::exit::Frame;
 use crate::observation::Observation;
-use crate::{error, wait};
+use crate::{error, exit, wait};
 
 /// What a function says.
 pub(super) enum Ruled {
@@ -286,5 +286,11 @@ impl Verdict {
     /// Sets what is called, on another thread, when nobody waits for the call any more.
     fn on_cancel(&self, cancel: Py<PyAny>) {
         self.0.on_cancel(cancel);
+    }
+
+    /// Whether nobody waits for it any more.
+    #[getter]
+    fn is_over(&self) -> bool {
+        exit::is_ending() || self.0.is_over()
     }
 }

@@ -19,6 +19,11 @@ from kit.stage import LIMIT, Stage
 FOLDER, ENDING, *OPTIONS = sys.argv[1:]
 if "asyncio" in ENDING or "tasks" in ENDING:
     import asyncio
+if "asynchronous" in ENDING:
+    import logging
+
+    # In the development mode a loop tells of what takes long, as all does on a busy machine.
+    logging.getLogger("asyncio").addFilter(lambda record: not record.msg.startswith("Executing"))
 STAGE = Stage(FOLDER)
 #: What an ending keeps until the interpreter is taken apart.
 KEPT = []
@@ -529,6 +534,71 @@ def own_asynchronous_tool_that_computes_on():
         return compute
 
     call_own(work, "compute")
+
+
+def own_asynchronous_tools_that_hold_up_loops():
+    import asyncio
+    import warnings
+
+    # What they do is what a warning is for.
+    warnings.simplefilter("ignore", RuntimeWarning)
+
+    def work(begun):
+        async def again(left: int = 4):
+            if left:
+                KEPT[0].call("again", left=left - 1)
+            begun.set()
+            await asyncio.Event().wait()
+
+        return again
+
+    call_own(work, "again")
+
+
+def call_past(**rules):
+    """Leaves rules that were asked about a call, with a daemon thread that waits for them."""
+    host = toolspan.connect(config(), **rules)
+    KEPT.append(host)
+    in_a_thread(lambda: host.call("stage__echo", text="a"))
+
+
+def rule_that_never_returns():
+    asked = threading.Event()
+
+    def hang(call):
+        asked.set()
+        threading.Event().wait()
+
+    call_past(policy=hang)
+    assert asked.wait(LIMIT)
+    ready()
+
+
+def asynchronous_rule_that_never_returns():
+    import asyncio
+
+    asked = threading.Event()
+
+    async def hang(call):
+        asked.set()
+        await asyncio.Event().wait()
+
+    call_past(interceptors=[hang])
+    assert asked.wait(LIMIT)
+    ready()
+
+
+def rule_that_calls_on():
+    asked = threading.Event()
+
+    def call_on(question):
+        asked.set()
+        while True:
+            KEPT[0].call("stage__echo", text="a")
+
+    call_past(policy={"confirm": "always", "allow": ["native__*"]}, approver=call_on)
+    assert asked.wait(LIMIT)
+    ready()
 
 
 def own_tool_left_to_asyncio():
