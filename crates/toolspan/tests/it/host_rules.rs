@@ -10,14 +10,14 @@ use toolspan::execute::{InterceptedCall, Interceptor, Next};
 use toolspan::guard::Secret;
 use toolspan::policy::{Answer, Approver, Level, Question, SecurityRisk, Trust, Verdict};
 use toolspan::schema::Schema;
-use toolspan::tool::tool_fn;
+use toolspan::tool::{ClientToolSpec, ClientTools, tool_fn};
 use toolspan::toolbox::{Diagnosis, Step, ToolBoxState};
 use toolspan::{
     BoxFuture, CallOptions, CancellationToken, Context, Discovery, Error, ErrorKind, Host,
     HostBuilder, Observation, Outcome, Phase, RegisteredTool, Result, ToolBox, ToolDefinition,
     ToolExecutor, ToolFailure, ToolboxTool, ValidCall,
 };
-use toolspan_testkit::Fault;
+use toolspan_testkit::{Fault, wait_until_async};
 
 use crate::support::{SOON, config};
 
@@ -171,6 +171,75 @@ async fn a_person_sees_the_arguments_that_are_sent_and_where_the_tool_comes_from
         question.origin.as_ref().unwrap().contains("faults"),
         "{question:?}"
     );
+    host.close().await;
+}
+
+/// Moves a file, and shows that as its author likes.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Move {
+    from: String,
+}
+
+impl toolspan::Action for Move {
+    fn visualize(&self) -> Option<toolspan::Styled> {
+        Some(format!("moves {}\nwhy: it is harmless", self.from).into())
+    }
+}
+
+#[tokio::test]
+async fn a_person_sees_what_the_author_of_a_tool_shows_of_the_call_and_no_line_of_it_as_our_own() {
+    let answers = Answers::new(Answer::Once);
+    let host = Host::builder()
+        .config_value(json!({"policy": {"confirm": "always"}}))
+        .approver(Arc::clone(&answers) as _)
+        .tool(tool_fn("move", "Moves", |_: Move| async {
+            Ok::<_, ToolFailure>("moved".to_owned())
+        }))
+        .connect()
+        .await
+        .unwrap();
+    host.call("move", json!({"from": "a\u{1b}[2J"}))
+        .await
+        .unwrap();
+    let text = answers.asked()[0].text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.contains(&"shown as: moves a"), "{text}");
+    assert!(lines.contains(&"          why: it is harmless"), "{text}");
+    let whys = lines.iter().filter(|line| line.starts_with("why: "));
+    assert_eq!(whys.count(), 1, "{text}");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_hidden_argument_is_in_no_schema_no_error_and_no_question() {
+    let shaped = json!({"tools": {"shape": {"echo": {"hidden": {"text": "hunter2-hunter2"}}}}});
+    let mut written = config([("box", Fault::honest(), shaped)]);
+    written["policy"] = json!({"confirm": "always"});
+    let answers = Answers::new(Answer::Refuse("no".to_owned()));
+    let host = Host::builder()
+        .config_value(written)
+        .approver(Arc::clone(&answers) as _)
+        .connect()
+        .await
+        .unwrap();
+    let tool = host.find("box__echo").await.unwrap();
+    let refused = host.call("box__echo", json!({})).await.unwrap_err();
+    let wrong = host
+        .call("box__echo", json!({"text": 5}))
+        .await
+        .unwrap_err();
+    let told = host
+        .run(&json!({"name": "box__echo", "arguments": {"text": "a"}}))
+        .await;
+    let seen = format!(
+        "{:?} {} {refused:?} {wrong:?} {:?} {:?} {}",
+        host.snapshot(),
+        tool.definition.input.raw(),
+        told,
+        answers.asked(),
+        answers.asked()[0].text(),
+    );
+    assert!(!seen.contains("hunter2"), "{seen}");
     host.close().await;
 }
 
@@ -357,6 +426,53 @@ async fn a_batch_ends_with_finish_by_whichever_of_its_names_and_also_when_all_be
         assert!(texts[3].contains("not run"), "{name}: {texts:?}");
     }
     assert_eq!(calls.load(Ordering::SeqCst), 0);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_cancelled_batch_ends_its_calls_to_servers_to_native_tools_and_to_the_client() {
+    let (tools, client) = ClientTools::new();
+    let ask = ClientToolSpec::new("ask_user", "Asks", json!({"type": "object"}));
+    let (dropped, ended) = tokio::sync::oneshot::channel::<()>();
+    let dropped = Mutex::new(Some(dropped));
+    let wait = tool_fn("wait", "Waits", move |_: Text| {
+        let held = dropped.lock().unwrap().take();
+        async move {
+            let _held = held;
+            std::future::pending::<Result<String, ToolFailure>>().await
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("frames");
+    let silent = Fault::named("never_answer_call").recording(&record);
+    let host = Host::builder()
+        .config_value(config([("box", silent, json!({}))]))
+        .tool(wait)
+        .made_tool(tools.declare(ask).unwrap())
+        .connect()
+        .await
+        .unwrap();
+    let cancel = CancellationToken::new();
+    let options = CallOptions::default().with_cancel(cancel.clone());
+    let call = |name: &str| json!({"name": name, "arguments": {"text": "a"}});
+    let batch = [call("box__echo"), call("wait"), call("ask_user")];
+    let frames = || std::fs::read_to_string(&record).unwrap_or_default();
+    let (seen, taken) = tokio::join!(host.run_batch_with(&batch, options), async {
+        let taken = client.next().await.unwrap();
+        wait_until_async(SOON, "the call is sent", || frames().contains("tools/call")).await;
+        cancel.cancel();
+        taken
+    });
+    for seen in seen {
+        let text = seen.text();
+        assert!(seen.is_error && text.contains("cancelled"), "{text}");
+        assert!(text.contains("not known whether the tool ran"), "{text}");
+    }
+    assert!(taken.is_over() && !taken.answer(Observation::text_of("late")));
+    assert!(ended.await.is_err(), "the native call was dropped");
+    let is_told = || frames().contains("notifications/cancelled");
+    wait_until_async(SOON, "the server is told", is_told).await;
+    assert_eq!(host.in_flight(), 0);
     host.close().await;
 }
 
