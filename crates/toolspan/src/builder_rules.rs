@@ -36,8 +36,8 @@ impl HostBuilder {
     }
 
     /// Sets where secrets come from. No toolbox may have any of them before
-    /// [`HostBuilder::allow_secrets`] says so; every value that was given out is masked in all results
-    /// and errors from then on.
+    /// [`HostBuilder::allow_secrets`] says so; every value that was given out is masked in all results,
+    /// errors, progress, logs and diagnoses from then on.
     pub fn secrets(self, source: impl SecretSource) -> Self {
         self.with_rules(|rules| rules.secrets = Some(Arc::new(Secrets::new(source))))
     }

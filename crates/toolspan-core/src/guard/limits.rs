@@ -57,7 +57,8 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// From the start of a server to its finished handshake. Default 60 s (a cold `npx` is slow).
+    /// From the start of a server to its finished handshake; at the host, also how long a factory of a
+    /// registry may take. Default 60 s (a cold `npx` is slow).
     pub connect: Duration,
     /// One listing of all tools, every page of it. Default 30 s.
     pub list: Duration,
