@@ -67,8 +67,8 @@ impl Host {
 
     /// [`Host::run`] with options.
     pub async fn run_with(&self, model_call: &Value, options: CallOptions) -> Observation {
-        match CallRequest::from_model(model_call) {
-            Ok(request) => self.observed(self.as_meant(request), options).await,
+        match self.asked_by(model_call) {
+            Ok(request) => self.observed(request, options).await,
             Err(error) => for_model(&error),
         }
     }
@@ -96,10 +96,7 @@ impl Host {
             Some(cancel) => batch.with_cancel(cancel.clone()),
             None => batch,
         };
-        let requests = model_calls.iter().map(|call| {
-            let request = CallRequest::from_model(call);
-            request.map(|request| self.as_meant(request))
-        });
+        let requests = model_calls.iter().map(|call| self.asked_by(call));
         let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if self.ends_work(&request.tool));
         let ended = batch.run(requests.collect(), ends, |request| {
             let options = options.clone();
@@ -111,9 +108,8 @@ impl Host {
             .collect()
     }
 
-    /// Whether a name means the tool that ends the work, in any of its forms.
-    fn ends_work(&self, name: &str) -> bool {
-        name == FINISH || self.known(name).is_some_and(|tool| *tool.name == *FINISH)
+        let requests = model_calls.iter().map(|call| self.asked_by(call));
+        let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if self.ends_work(&request.tool));
     }
 
     /// A call whose every end is an observation.
@@ -159,7 +155,13 @@ impl Host {
             Some(secrets) => secrets.validate(request, check),
             None => check(request),
         };
-        let call = call.map_err(|error| error.in_toolbox(&tool.toolbox).in_tool(&tool.name))?;
+        let call = call.map_err(|error| {
+            let error = error.in_toolbox(&tool.toolbox).in_tool(&tool.name);
+            match secrets {
+                Some(secrets) => error.redacted(&secrets.redactor()),
+                None => error,
+            }
+        })?;
         let context = Context::new(options, &member.timeouts)
             .with_locks(&rules.locks)
             .with_secrets(secrets);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use toolspan::guard::Secret;
 use toolspan::tool::tool_fn;
 use toolspan::{CallOptions, ErrorKind, Host, Outcome, Phase, ToolFailure};
 use toolspan_testkit::{Barrier, Census, Fault, History, kill};
@@ -259,5 +260,62 @@ async fn a_toolbox_may_have_a_bound_of_its_own_for_what_a_model_is_given() {
         assert!(text.contains(" of 1000 characters left out"), "{text}");
         assert!((most - 2..=most).contains(&text.chars().count()), "{text}");
     }
+    host.close().await;
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Said {
+    text: String,
+    #[serde(default)]
+    count: u32,
+}
+
+impl toolspan::Action for Said {}
+
+fn saying() -> toolspan::HostBuilder {
+    let say = |said: Said| async move {
+        Ok::<_, ToolFailure>(format!("{} {}", said.text.len(), said.count))
+    };
+    Host::builder().tool(tool_fn("say", "Says how long it is", say))
+}
+
+#[tokio::test]
+async fn a_model_may_send_what_the_limits_of_the_host_allow_and_no_more() {
+    let of_model = |length: usize| {
+        let arguments = json!({"text": "x".repeat(length)}).to_string();
+        json!({"name": "say", "arguments": arguments})
+    };
+    for (limit, length, expected) in [
+        (2_000_000, 1_500_000, "1500000 0"),
+        (100, 80, "80 0"),
+        (100, 120, "limits.arguments_bytes (100)"),
+    ] {
+        let written = json!({"limits": {"arguments_bytes": limit}});
+        let host = saying().config_value(written).connect().await.unwrap();
+        let seen = host.run(&of_model(length)).await;
+        assert!(seen.text().contains(expected), "{}", seen.text());
+        let seen = host.run_batch(&[of_model(length)]).await;
+        assert!(seen[0].text().contains(expected), "{}", seen[0].text());
+        host.close().await;
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_refused_are_told_without_the_secrets_that_were_given_out() {
+    let host = saying()
+        .secrets(|_: &str| Some(Secret::new("very-secret-value")))
+        .allow_secrets("native", ["TOKEN"])
+        .secrets_in_arguments("native")
+        .connect()
+        .await
+        .unwrap();
+    let given = json!({"text": {"$secret": "TOKEN"}});
+    assert_eq!(host.call("say", given).await.unwrap().text(), "17 0");
+    let wrong = json!({"text": "x", "count": "is very-secret-value"});
+    let error = host.call("say", wrong.clone()).await.unwrap_err();
+    let seen = host.run(&json!({"name": "say", "arguments": wrong})).await;
+    let told = format!("{error} {} {}", error.to_json(), seen.text());
+    assert!(told.contains("is [redacted]"), "{told}");
+    assert!(!told.contains("very-secret"), "{told}");
     host.close().await;
 }
