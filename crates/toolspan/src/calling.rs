@@ -269,7 +269,12 @@ impl<'a> Way<'a> {
         let admitted = match decision.verdict {
             Verdict::Run => return Ok(decision),
             // Rare and large.
-            _ => Box::pin(self.settled(&policy, (&facts, decision))).await?,
+            Verdict::Ask => {
+                let view = self.tool.chosen_view(call);
+                let facts = facts.with_view(view.as_ref());
+                Box::pin(self.settled(&policy, (&facts, decision))).await?
+            }
+            Verdict::Refuse => Box::pin(self.settled(&policy, (&facts, decision))).await?,
         };
         admitted.map_err(|refused| {
             let _ = self.decided.set(*refused.decision);

@@ -10,6 +10,7 @@ use super::level::Level;
 use super::risk::SecurityRisk;
 use crate::BoxFuture;
 use crate::guard::sanitise;
+use crate::visual::Styled;
 
 /// Answers for a person whether a call may run. Several calls may ask at once; whoever has but one
 /// screen puts the questions in a row.
@@ -43,6 +44,8 @@ pub struct Question {
     pub rule: String,
     /// Where the tool comes from.
     pub origin: Option<String>,
+    /// What the tool's author shows of the call beside the arguments.
+    pub view: Option<Styled>,
 }
 
 /// What an approver answers.
@@ -70,6 +73,7 @@ impl Question {
             risk: decision.risk,
             rule: decision.rule.clone().into_owned(),
             origin: facts.origin.map(str::to_owned),
+            view: facts.view.cloned(),
         }
     }
 
@@ -95,6 +99,16 @@ impl Question {
             line(origin)
         );
         let _ = writeln!(text, "arguments: {}", visible(&self.arguments));
+        // Each line is set in, so that none can pass for one of the question's own.
+        let view = self.view.as_ref().map(Styled::to_plain).unwrap_or_default();
+        for (number, line) in view.lines().enumerate() {
+            let begin = if number == 0 {
+                "shown as:"
+            } else {
+                "         "
+            };
+            let _ = writeln!(text, "{begin} {line}");
+        }
         let _ = write!(
             text,
             "why: {} (level {}, risk {})",

@@ -7,6 +7,7 @@ use crate::call::ValidCall;
 use crate::definition::ToolDefinition;
 use crate::name::NATIVE;
 use crate::registry::RegisteredTool;
+use crate::visual::Styled;
 
 /// What is known of one call: the tool, the checked arguments, and what the model said of them.
 ///
@@ -34,6 +35,8 @@ pub struct Facts<'a> {
     pub built_in: Option<BuiltIn>,
     /// Where the tool comes from, for the question: the toolbox's kind, command or address.
     pub origin: Option<&'a str>,
+    /// What the tool's author shows of the call, for the question.
+    pub view: Option<&'a Styled>,
 }
 
 /// A kind of tool that this program brings itself, with a row of its own in the table.
@@ -77,6 +80,7 @@ impl<'a> Facts<'a> {
             tainted: false,
             built_in: None,
             origin: None,
+            view: None,
         }
     }
 
@@ -105,6 +109,13 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn with_origin(mut self, origin: Option<&'a str>) -> Self {
         self.origin = origin;
+        self
+    }
+
+    /// Sets what the tool's author shows of the call, for people.
+    #[must_use]
+    pub fn with_view(mut self, view: Option<&'a Styled>) -> Self {
+        self.view = view;
         self
     }
 

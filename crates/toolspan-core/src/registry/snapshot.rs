@@ -32,10 +32,7 @@ impl RegisteredTool {
     /// What a person is shown before a call of this tool runs, at most 4,000 characters: what the
     /// tool's author chose, else the name and the arguments without those that look secret.
     pub fn visualize(&self, call: &ValidCall) -> Styled {
-        let chosen = catch_unwind(AssertUnwindSafe(|| self.executor.visualize(call)));
-        // A view that cannot be made hides no call.
-        let chosen = chosen.unwrap_or_default().filter(|view| !view.is_empty());
-        chosen
+        self.chosen_view(call)
             .unwrap_or_else(|| {
                 let summary = call.summary();
                 let arguments = summary.strip_prefix(&*self.name).map(str::to_owned);
@@ -47,6 +44,15 @@ impl RegisteredTool {
                 }
             })
             .within(SHOWN_CHARS)
+    }
+
+    /// What the tool's author chose to show of a call before it runs, at most 4,000 characters; `None`
+    /// where that is nothing.
+    pub fn chosen_view(&self, call: &ValidCall) -> Option<Styled> {
+        let chosen = catch_unwind(AssertUnwindSafe(|| self.executor.visualize(call)));
+        // A view that cannot be made hides no call.
+        let chosen = chosen.unwrap_or_default().filter(|view| !view.is_empty())?;
+        Some(chosen.within(SHOWN_CHARS))
     }
 }
 
