@@ -586,7 +586,7 @@ fn a_command_line_as_a_name_is_refused() {
 /// What the dynamic models of others make of arguments: see each case.
 /// Sent as it was given, with nothing repaired.
 fn goes_as_it_is(schema: Value, given: Value) {
-    let call = prepare(schema, given.clone(), &BOTH).unwrap();
+    let call = prepare(schema, given.clone(), &BOTH).expect("valid arguments");
     assert_eq!(call.arguments_text(), given.to_string());
     assert_eq!(call.repairs(), []);
 }

@@ -29,10 +29,11 @@ fn shown(raw: &Value) -> Vec<Shown> {
     let snapshot = Snapshot::new(vec![source("box", vec![tool("tool", raw.clone())])]);
     let shown = APIS.map(|api| {
         let projection = snapshot.project(&Form::new(api));
-        let declaration = declarations(&projection.tools)[0].clone();
+        let declared = declarations(&projection.tools);
+        let schema = declared.first().and_then(|tool| schema_of(tool));
         Shown {
             api,
-            schema: schema_of(&declaration).expect("a schema").clone(),
+            schema: schema.expect("a tool with a schema").clone(),
             is_told: !projection.losses.is_empty(),
         }
     });
@@ -43,7 +44,11 @@ fn shown(raw: &Value) -> Vec<Shown> {
 fn property(raw: &Value) -> Vec<Shown> {
     let whole = json!({"type": "object", "properties": {"p": raw}});
     let property = |shown: Shown| Shown {
-        schema: shown.schema["properties"]["p"].clone(),
+        schema: shown
+            .schema
+            .pointer("/properties/p")
+            .expect("a property")
+            .clone(),
         ..shown
     };
     shown(&whole).into_iter().map(property).collect()

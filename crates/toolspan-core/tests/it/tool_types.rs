@@ -141,11 +141,11 @@ struct Shapeless;
 
 impl ToolOutput for Shapeless {
     fn to_llm_content(&self) -> Option<Vec<LlmContent>> {
-        panic!("on purpose")
+        std::panic::panic_any("on purpose")
     }
 
     fn visualize(&self) -> Option<Styled> {
-        panic!("on purpose")
+        std::panic::panic_any("on purpose")
     }
 
     fn into_observation(self) -> Observation {
