@@ -108,8 +108,21 @@ impl Host {
             .collect()
     }
 
-        let requests = model_calls.iter().map(|call| self.asked_by(call));
-        let ends = |request: &Result<CallRequest>| matches!(request, Ok(request) if self.ends_work(&request.tool));
+    /// Whether a name means the tool that ends the work, in any of its forms.
+    fn ends_work(&self, name: &str) -> bool {
+        name == FINISH || self.known(name).is_some_and(|tool| *tool.name == *FINISH)
+    }
+
+    /// What a model asks for, read within the widest limits of the toolboxes: the tool's own ones hold
+    /// once it is known.
+    fn asked_by(&self, model_call: &Value) -> Result<CallRequest> {
+        let mut limits = self.limits().clone();
+        for member in self.roster().iter() {
+            limits.arguments_bytes = limits.arguments_bytes.max(member.limits.arguments_bytes);
+            limits.json_depth = limits.json_depth.max(member.limits.json_depth);
+        }
+        let request = CallRequest::from_model_within(model_call, &limits)?;
+        Ok(self.as_meant(request))
     }
 
     /// A call whose every end is an observation.
