@@ -589,8 +589,8 @@ class Host:
         closes: bool,
         declares: bool = False,
     ) -> None:
-        """Adds a tool that a runner of Python runs. With declares the runner says for each call what
-        that must have for itself.
+        """Adds a tool that a runner of Python runs. With declares the runner says for each call
+        what that must have for itself.
         """
     def _quiet(self) -> Host:
         """A view of the same host that never warns of a running loop."""
