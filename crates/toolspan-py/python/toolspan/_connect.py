@@ -41,8 +41,8 @@ def connect(
     function that is given an ``InterceptedCall`` and refuses it by ``False`` or by a text that says
     why. Each of ``analyzers`` is given the same and names its risk: ``"low"``, ``"medium"``,
     ``"high"`` or ``"unknown"``. ``approver`` is given a ``Question`` where the policy wants a call
-    confirmed, and says ``True``, ``"session"``, ``False``, or why not. ``interceptors``, the first one
-    outermost, are given an ``InterceptedCall``: they let it go on by ``call.run()``, with other
+    confirmed, and says ``True``, ``"session"``, ``False``, or why not. ``interceptors``, the first
+    one outermost, are given an ``InterceptedCall``: they let it go on by ``call.run()``, with other
     arguments by ``call.run({...})``, answer it by what they return, or raise ``PolicyDenied``.
 
     ``inject`` names what a model is asked for beside a tool's own arguments, in ``to_openai()`` and
