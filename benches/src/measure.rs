@@ -35,7 +35,7 @@ impl Effort {
     };
     /// Enough to see that everything runs.
     pub(crate) const QUICK: Self = Self {
-        rounds: 3,
+        rounds: 1,
         calls: 20,
         calls_python: 5,
         calls_each: 2,

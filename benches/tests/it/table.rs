@@ -54,7 +54,7 @@ fn a_quick_run_prints_the_rows_about_processes_in_python() {
 
 #[test]
 fn a_quick_run_prints_the_row_about_tools_of_ones_own() {
-    assert_rows(&[("P7", 10)], 6);
+    assert_rows(&[("P7", 10)], 4);
 }
 
 #[test]
