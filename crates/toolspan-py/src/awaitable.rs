@@ -179,9 +179,14 @@ impl<'py> Door<'py> {
     }
 
     /// For the methods of the loop: they are code of Python, in which the end of the interpreter would
-    /// stop this thread.
+    /// stop this thread. Whoever comes when that has been waited for stays here: a task that ended by
+    /// `SystemExit` would be told of as one whose exception nobody looked at.
     fn wait(&self) -> PyResult<exit::Wait> {
-        exit::Wait::begin_late().ok_or_else(|| exit::refusal(self.python()))
+        if let Some(wait) = exit::Wait::begin_late() {
+            return Ok(wait);
+        }
+        self.python().detach(exit::stay_if_over);
+        Err(exit::refusal(self.python()))
     }
 
     fn future(&self) -> PyResult<Bound<'py, PyAny>> {
