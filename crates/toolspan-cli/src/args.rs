@@ -27,7 +27,7 @@ Exit codes:
   0  done                              5  the tool reported an error
   1  a fault of this program           6  the arguments do not match the schema
   2  the command line or the config    7  a time limit passed
-  3  a server failed                   8  not approved, see `toolspan trust`
+  3  a server failed                   8  not approved, or refused by a rule
   4  no such tool                    130  Ctrl-C (143: SIGTERM)";
 
 /// What to do.
