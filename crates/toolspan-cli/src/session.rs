@@ -223,12 +223,12 @@ impl Session {
             }
             match status.broken.len() {
                 0 => {}
-                1 => self
-                    .output
-                    .warn(&format!("toolbox {name}: 1 tool cannot be used")),
-                many => self
-                    .output
-                    .warn(&format!("toolbox {name}: {many} tools cannot be used")),
+                1 => self.output.warn(&format!(
+                    "toolbox {name}: 1 tool cannot be used; `toolspan status` says why"
+                )),
+                many => self.output.warn(&format!(
+                    "toolbox {name}: {many} tools cannot be used; `toolspan status` says why"
+                )),
             }
         }
     }

@@ -1,9 +1,12 @@
 //! How the name in a call finds its tool.
 
-use super::{NamePattern, RegisteredTool, Snapshot, alias};
+use super::{NamePattern, RegisteredTool, Snapshot, ToolboxBroken, alias};
 use crate::guard::outcome::Phase;
+use crate::guard::sanitise;
 use crate::{Error, ErrorKind, Result, name};
 
+/// Longest reason in an error, in characters.
+const REASON: usize = 300;
 /// How many near names an error offers.
 const OFFERED: usize = 3;
 
@@ -13,8 +16,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// `tool_not_found`, with the three nearest names, or with the candidates when there are
-    /// several.
+    /// `tool_not_found`, with the reason when the tool is there and cannot be used, with the
+    /// candidates when there are several, and else with the three nearest names.
     pub fn resolve(&self, wanted: &str) -> Result<&RegisteredTool> {
         if let Some(tool) = self.get_full(wanted) {
             return Ok(tool);
@@ -26,7 +29,9 @@ impl Snapshot {
         match (same_name.next(), same_name.next()) {
             (Some(only), None) => Ok(only),
             (Some(_), Some(_)) => Err(self.ambiguous(wanted)),
-            _ => Err(self.unknown(wanted)),
+            _ => Err(self
+                .unusable(wanted)
+                .unwrap_or_else(|| self.unknown(wanted))),
         }
     }
 
@@ -67,6 +72,24 @@ impl Snapshot {
         Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message)
             .with_hint(hint)
             .with_suggestions(names.into_iter().take(OFFERED).collect())
+    }
+
+    /// What is said of a tool that a source has and that cannot be used, by its own name, by
+    /// `toolbox.tool` or by the name that it would be exposed by.
+    fn unusable(&self, wanted: &str) -> Option<Error> {
+        let is_meant = |broken: &&ToolboxBroken| {
+            let left = match wanted.strip_prefix(&*broken.toolbox) {
+                Some(left) => left.strip_prefix('.').or_else(|| left.strip_prefix("__")),
+                None => None,
+            };
+            let own = broken.tool.name.as_str();
+            own == wanted || left == Some(own)
+        };
+        let broken = self.broken().iter().find(is_meant)?;
+        let reason = sanitise::one_line(&broken.tool.reason, REASON);
+        let message = format!("the tool {} cannot be used: {reason}", quoted(wanted));
+        let error = Error::new(ErrorKind::ToolNotFound, Phase::Resolve, message);
+        Some(error.in_toolbox(&broken.toolbox))
     }
 
     fn unknown(&self, wanted: &str) -> Error {

@@ -1,5 +1,6 @@
 //! Which tool does a name mean, and what is said when it means none?
 
+use toolspan_core::toolbox::BrokenTool;
 use toolspan_core::{ErrorKind, Phase, Snapshot};
 
 use crate::support::{echo, source};
@@ -125,4 +126,21 @@ fn the_forms_for_openai_and_mcp_carry_exposed_names_and_untouched_schemas() {
         snapshot.to_openai(),
         snapshot.to_mcp()
     ));
+}
+
+#[test]
+fn a_tool_that_cannot_be_used_is_told_of_with_the_reason_by_each_of_its_names() {
+    let mut time = source("time", vec![echo("now")]);
+    let broken = BrokenTool::new("convert", "its schema is\nno object");
+    time.discovery.broken.push(broken);
+    let snapshot = Snapshot::new(vec![source("other", vec![]), time]);
+    for wanted in ["convert", "time.convert", "time__convert"] {
+        let error = snapshot.resolve(wanted).unwrap_err();
+        let told = format!("the tool \"{wanted}\" cannot be used: its schema is no object");
+        assert_eq!(error.message(), told);
+        assert_eq!(error.kind(), ErrorKind::ToolNotFound);
+        assert_eq!(error.toolbox(), Some("time"));
+    }
+    let error = snapshot.resolve("other.convert").unwrap_err();
+    assert!(error.message().starts_with("there is no tool"), "{error}");
 }

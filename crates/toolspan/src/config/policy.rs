@@ -77,6 +77,23 @@ impl PolicyConfig {
         }
     }
 
+    /// Refuses a key at the top that is likely a slip of `policy`.
+    pub(super) fn refuse_slips<'n>(
+        top: &Table<'_>,
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<(), Problem> {
+        let is_slip = |key: &str| {
+            let is_known = known.clone().any(|known| known == key);
+            !is_known && nearest(key, known.clone()) == Some("policy")
+        };
+        let slip = top
+            .entries()
+            .find(|(key, field)| !field.is_null() && is_slip(key));
+        slip.map_or(Ok(()), |(_, field)| {
+            Err(field.problem(PASSED_OVER).with_hint(did_you_mean("policy")))
+        })
+    }
+
     /// Reads `policy`. Whatever is wrong in it is an error: to pass over a rule would be unsafe.
     pub(super) fn read(field: &Field<'_>, warnings: &mut Warnings) -> Result<Self, Problem> {
         let table = field.table()?;
@@ -267,6 +284,9 @@ fn named<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
     found.map_or("", |(word, _)| word)
 }
 
+/// What is wrong with a key that may be meant for a rule.
+const PASSED_OVER: &str = "this key is unknown, and to pass over a rule would be unsafe";
+
 /// Refuses a key that is not known: it may be a rule that would then not hold.
 fn refuse_unknown(table: &Table<'_>, known: &[&str]) -> Result<(), Problem> {
     let unknown = table
@@ -275,7 +295,7 @@ fn refuse_unknown(table: &Table<'_>, known: &[&str]) -> Result<(), Problem> {
     let Some((key, field)) = unknown else {
         return Ok(());
     };
-    let problem = field.problem("this key is unknown, and to pass over a rule would be unsafe");
+    let problem = field.problem(PASSED_OVER);
     match nearest(key, known.iter().copied()) {
         Some(near) => Err(problem.with_hint(did_you_mean(near))),
         None => Err(problem.with_hint(format!("the keys are {}", known.join(", ")))),

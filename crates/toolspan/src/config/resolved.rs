@@ -200,6 +200,7 @@ impl Resolved {
         let mut selection = Selection::default();
         if !dialect::is_flat(table) {
             let known = keys::TOP.iter().copied().chain([keys::SCHEMA]);
+            PolicyConfig::refuse_slips(table, known.clone())?;
             warn_unknown(table, known, keys::TOP_OTHERS, warnings);
             bounds.read(table, BoundsScope::Host, warnings)?;
             let policy = table.get("policy");

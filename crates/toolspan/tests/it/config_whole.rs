@@ -109,6 +109,7 @@ fn what_is_wrong_at_the_top_is_an_error_or_a_warning() {
         r#"{"policy": {}}"#,
         r#"{"policy": []}"#,
         r#"{"policy": {"denny": ["*"]}}"#,
+        r#"{"polcy": {"deny": ["*"]}}"#,
         r#"{"policy": {"sandbox": true}}"#,
         r#"{"policy": {"deny": "*"}}"#,
         r#"{"policy": {"deny": ["a", 1]}}"#,
