@@ -198,18 +198,29 @@ impl Drop for Place {
 /// sees to it that forked copies of it do not hold up the end of its servers.
 pub(crate) fn watch_forks(py: Python<'_>) -> PyResult<()> {
     let process = std::process::id();
-    if OWNER.swap(process, Ordering::AcqRel) == process {
+    let owner = OWNER.swap(process, Ordering::AcqRel);
+    if owner == process {
         return Ok(());
     }
     let _frame = Frame::enter(py)?;
     let hooks = PyDict::new(py);
+    hooks.set_item("before", wrap_pyfunction!(announce_fork, py)?)?;
     hooks.set_item("after_in_child", wrap_pyfunction!(let_go, py)?)?;
     let system = PyModule::import(py, "os")?;
     // Systems without forks have no such function.
     if let Ok(register) = system.getattr("register_at_fork") {
         register.call((), Some(&hooks))?;
+        // A copy of a process that had hosts asks on, since it holds those.
+        if owner == 0 {
+            toolspan::blocking::expect_announced_forks();
+        }
     }
     Ok(())
+}
+
+#[pyfunction]
+fn announce_fork() {
+    toolspan::blocking::announce_fork();
 }
 
 #[pyfunction]

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 use crate::member::Member;
 
 /// The toolboxes of a host: those of the config in its order, then the caller's own, then native
 /// tools. It never changes; a reload swaps it whole.
 pub(crate) struct Roster {
     pub(crate) members: Vec<Arc<Member>>,
-    by_key: HashMap<Arc<str>, usize>,
+    by_key: HashMap<Arc<str>, usize, RandomState>,
 }
 
 impl Roster {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 use crate::call::ValidCall;
 use crate::definition::ToolDefinition;
 use crate::name::{self, Origin};
@@ -100,7 +102,7 @@ pub struct Snapshot {
     broken: Vec<ToolboxBroken>,
     /// Keys of the sources, in order.
     toolboxes: Vec<Arc<str>>,
-    by_name: HashMap<Arc<str>, usize>,
+    by_name: HashMap<Arc<str>, usize, RandomState>,
     /// Indices of tools by the source's own name, and by the one that a config gives them.
     by_original: HashMap<String, Vec<usize>>,
 }

@@ -24,6 +24,7 @@ def test_a_fork_before_use_works(what: str, run_well: Callable[..., str]) -> Non
     "what",
     [
         "after_use",
+        "by_a_hook_of_the_child",
         "after_use_asynchronously",
         "after_close",
         "process_after_use",

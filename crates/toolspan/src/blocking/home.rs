@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolspan_core::{Error, ErrorKind, Phase, Result};
@@ -15,6 +15,21 @@ use super::wait;
 static OWNER: AtomicU32 = AtomicU32::new(0);
 /// The runtime's thread, once it runs. Held while it is started, and for looking.
 static HOME: Mutex<Option<Home>> = Mutex::new(None);
+
+/// Whether this process has not forked for certain, so that it need not be asked for its number.
+static NEVER_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Says that [`announce_fork`] will come before each fork of this process. Until the first one, waits
+/// then do not ask the system which process this is, which costs a short call one of its five visits
+/// there.
+pub fn expect_announced_forks() {
+    NEVER_FORKED.store(true, Ordering::Release);
+}
+
+/// Says that this process is about to fork. To be called in it, before the fork.
+pub fn announce_fork() {
+    NEVER_FORKED.store(false, Ordering::Release);
+}
 
 /// The runtime that blocking callers wait on: one thread of the process, shared by all hosts. For
 /// whoever makes the same for another language; others use [`blocking::Host`](super::Host).
@@ -57,7 +72,7 @@ impl Home {
     /// Whether this is the process that the runtime runs in, and not a forked copy of it. Never
     /// waits.
     pub fn is_here(&self) -> bool {
-        self.process == std::process::id()
+        NEVER_FORKED.load(Ordering::Acquire) || self.process == std::process::id()
     }
 
     /// The same home, for a process that is sure to be in it: what waits there does not ask again.

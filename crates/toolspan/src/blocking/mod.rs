@@ -14,7 +14,7 @@ mod tasks;
 mod wait;
 mod waiting_thread;
 
-pub use home::{Here, Home};
+pub use home::{Here, Home, announce_fork, expect_announced_forks};
 pub use host::Host;
 pub use tasks::{Task, Tasks};
 pub use toolspan_io::process::let_go_after_fork;

@@ -187,6 +187,25 @@ def after_use():
             wait(child)
 
 
+def by_a_hook_of_the_child():
+    """One that was registered before the first host is run before those of this package."""
+    kept, done = [], []
+
+    def call_early():
+        assert_refused(*kept)
+        done.append("refused")
+
+    def check():
+        assert done == ["refused"], done
+
+    os.register_at_fork(after_in_child=call_early)
+    with toolspan.connect(STAGE.config()) as host:
+        kept.append(host)
+        call(host)
+        wait(in_a_child(check))
+        call(host)
+
+
 def after_use_asynchronously():
     with toolspan.connect(STAGE.config()) as host:
         for _ in range(5):
