@@ -18,13 +18,14 @@ use toolspan::blocking::Home;
 use toolspan::call::injected::{Injection, SECURITY_RISK, SUMMARY};
 use toolspan::config::{Environment, Resolved};
 use toolspan::guard::sanitise;
+use toolspan::registry::ToolSpec;
 use toolspan::{Error, ErrorKind, Phase, Result};
 
 use crate::awaitable::{Door, Work};
 use crate::exit::{self, Frame};
 use crate::host::Host;
 use crate::listener::{Callback, Listener, Log};
-use crate::native::{Counts, Kept, key, with_rules};
+use crate::native::{Counts, Kept, Names, key, with_rules};
 use crate::opened::{Opened, Opening};
 use crate::{convert, error, running_loop, wait};
 
@@ -145,6 +146,7 @@ fn open(
     };
     let started = frame.detach(py, || {
         let mut resolved = config.resolve(&environment)?;
+        let specs = rules.registered.take_from(&mut resolved);
         if let Some(policy) = rules.policy {
             let policy = serde_json::json!({"policy": policy});
             let denied = resolved.policy.take().map(|policy| policy.deny);
@@ -166,6 +168,7 @@ fn open(
         let opening = Opening {
             home: home.clone(),
             warnings,
+            specs,
             changed,
             log,
         };
@@ -183,6 +186,23 @@ struct Rules {
     policy: Option<Value>,
     /// What a model is asked for beside a tool's own arguments.
     injection: Injection,
+    registered: Registered,
+}
+
+/// The names that tools of Python are registered by; none before the first.
+struct Registered(Option<Py<Names>>);
+
+impl Registered {
+    /// Takes the tools that Python makes out of a config.
+    fn take_from(&self, config: &mut Resolved) -> Vec<ToolSpec> {
+        let Self(Some(names)) = self else {
+            return Vec::new();
+        };
+        let specs = std::mem::take(&mut config.tools).into_iter();
+        let (ours, others) = specs.partition(|spec| names.get().has(&spec.name));
+        config.tools = others;
+        ours
+    }
 }
 
 impl Rules {
@@ -224,7 +244,18 @@ impl Rules {
             counts,
             policy: policy.transpose()?,
             injection: injection(rules)?,
+            registered: registered(rules)?,
         })
+    }
+}
+
+fn registered(rules: Option<&Bound<'_, PyDict>>) -> PyResult<Registered> {
+    let names = rules
+        .map(|rules| rules.get_item("registered"))
+        .transpose()?;
+    match names.flatten() {
+        Some(names) => Ok(Registered(Some(names.cast::<Names>()?.clone().unbind()))),
+        None => Ok(Registered(None)),
     }
 }
 
@@ -250,7 +281,7 @@ fn given(py: Python<'_>, host: Host, quiet: bool) -> PyResult<Host> {
             exit::stay_if_over();
             failed
         });
-        let mut warnings = opened.warnings.clone();
+        let mut warnings = opened.warnings();
         for (toolbox, error) in failed {
             // Of an entry that cannot be used, the config's own warning says why.
             if !warnings.iter().any(|said| said.contains(error.message())) {
@@ -271,7 +302,8 @@ fn failure(py: Python<'_>, toolbox: &str, failure: Error) -> PyResult<String> {
     Ok(sanitise::one_line(&said, LONGEST_FAILURE))
 }
 
-fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
+/// Logs warnings, one by one.
+pub(crate) fn warn(py: Python<'_>, warnings: &[String]) -> PyResult<()> {
     if warnings.is_empty() {
         return Ok(());
     }

@@ -19,6 +19,7 @@ use toolspan::llm::Api;
 use toolspan::{CallOptions, Error, RegisteredTool, Result};
 
 use crate::awaitable::{Door, Sink, Work};
+use crate::connect;
 use crate::convert::ToolName;
 use crate::exit::{self, Frame};
 use crate::listener::Callback;
@@ -168,7 +169,24 @@ impl Host {
     /// What was odd in the config, and what of it cannot be used: one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.opened.warnings.clone()
+        self.opened.warnings()
+    }
+
+    /// The tools that the config names and code of Python makes: the name and params of each.
+    fn _specs<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let specs = self.opened.specs.iter().map(|spec| {
+            let params = Value::Object(spec.params.clone());
+            Ok((spec.name.clone(), convert::to_python(py, &params)?))
+        });
+        specs.collect()
+    }
+
+    /// Logs that something of the config cannot be used, and adds it to the warnings.
+    fn _warn(&self, py: Python<'_>, warning: String) -> PyResult<()> {
+        let _frame = Frame::enter(py)?;
+        connect::warn(py, std::slice::from_ref(&warning))?;
+        self.opened.warn(warning);
+        Ok(())
     }
 
     /// Whether it was closed.

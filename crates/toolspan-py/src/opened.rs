@@ -1,12 +1,13 @@
 //! What do all views of one host share, and what becomes of it when the last one goes?
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyResourceWarning;
 use pyo3::prelude::*;
 use toolspan::Error;
 use toolspan::blocking::Home;
+use toolspan::registry::ToolSpec;
 use toolspan::toolbox::ToolBoxState;
 
 use crate::exit::{self, Place};
@@ -16,8 +17,10 @@ use crate::listener::Log;
 pub(crate) struct Opened {
     pub(crate) host: toolspan::Host,
     pub(crate) home: Home,
-    /// What was odd in the config.
-    pub(crate) warnings: Vec<String>,
+    /// What was odd in the config. Held for looking and adding only.
+    warnings: Mutex<Vec<String>>,
+    /// The tools that the config names and code of Python makes.
+    pub(crate) specs: Vec<ToolSpec>,
     /// Set when a server says that its tools changed.
     pub(crate) changed: Arc<AtomicBool>,
     pub(crate) log: Option<Arc<Log>>,
@@ -33,6 +36,7 @@ pub(crate) struct Opened {
 pub(crate) struct Opening {
     pub(crate) home: Home,
     pub(crate) warnings: Vec<String>,
+    pub(crate) specs: Vec<ToolSpec>,
     pub(crate) changed: Arc<AtomicBool>,
     pub(crate) log: Option<Arc<Log>>,
 }
@@ -48,7 +52,8 @@ impl Opened {
         Self {
             toolboxes: keys.join(", "),
             home: opening.home,
-            warnings: opening.warnings,
+            warnings: Mutex::new(opening.warnings),
+            specs: opening.specs,
             changed: opening.changed,
             log: opening.log,
             given: AtomicBool::new(false),
@@ -56,6 +61,16 @@ impl Opened {
             _place: Place::take(&host),
             host,
         }
+    }
+
+    /// What was odd in the config, in order.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        lock(&self.warnings).clone()
+    }
+
+    /// Adds what was found to be odd in the config when the host was there.
+    pub(crate) fn warn(&self, warning: String) {
+        lock(&self.warnings).push(warning);
     }
 
     /// Says that a program has it from now on.
@@ -142,4 +157,8 @@ impl Drop for Opened {
             self.warn_unclosed();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from . import _toolspan
 
 TYPE_CHECKING = False
@@ -45,6 +47,9 @@ def connect(
     one outermost, are given an ``InterceptedCall``: they let it go on by ``call.run()``, with other
     arguments by ``call.run({...})``, answer it by what they return, or raise ``PolicyDenied``.
 
+    Its ``tools`` find what was registered before, by ``toolspan.tools.register_tool``. One that
+    cannot be made is left out, with a warning.
+
     ``inject`` names what a model is asked for beside a tool's own arguments, in ``to_openai()`` and
     the other forms: its word on the risk of a call, ``"security_risk"``, and ``"summary"``. ``run``
     takes both out again. The risk is asked for in any case where the policy confirms calls, and
@@ -59,7 +64,9 @@ def connect(
     warnings of the logger ``toolspan``.
     """
     rules = _rules_of(policy, approver, analyzers, interceptors, inject)
-    return _toolspan.connect(config, on_log, rules=rules)
+    host = _toolspan.connect(config, on_log, rules=rules)
+    _add_registered(host)
+    return host
 
 
 def aconnect(
@@ -107,7 +114,28 @@ def _rules_of(
 
         for kind, given in functions.items():
             rules[kind] = [rule(kind, function) for function in given]
+    registry = sys.modules.get("toolspan.tools._registry")
+    if registry is not None:
+        rules["registered"] = registry._NAMES
     return rules or None
+
+
+def _add_registered(host: Host) -> None:
+    """Adds the tools that the config names and Python makes; one that fails costs itself alone."""
+    specs = host._specs()
+    if not specs:
+        return
+    from ._own import add_defined
+    from .tools import ToolSpec
+
+    for name, params in specs:
+        try:
+            add_defined(host, ToolSpec(name, params), None)
+        except Exception as error:
+            host._warn(f"tools: {name!r} cannot be made: {type(error).__name__}: {error}")
+        except BaseException:
+            host._quiet().close()
+            raise
 
 
 class Connecting:
@@ -125,7 +153,10 @@ class Connecting:
         self._host: Host | None = None
 
     def __await__(self) -> Generator[Any, None, Host]:
-        return _toolspan.aconnect(self._config, self._on_log, self._rules).__await__()
+        connected = _toolspan.aconnect(self._config, self._on_log, self._rules)
+        host: Host = yield from connected.__await__()
+        _add_registered(host)
+        return host
 
     async def __aenter__(self) -> Host:
         self._host = await self

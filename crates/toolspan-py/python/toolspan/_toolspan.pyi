@@ -592,6 +592,10 @@ class Host:
         """Adds a tool that a runner of Python runs. With declares the runner says for each call
         what that must have for itself.
         """
+    def _specs(self) -> list[tuple[str, dict[str, Any]]]:
+        """The tools that the config names and code of Python makes: the name and params of each."""
+    def _warn(self, warning: str) -> None:
+        """Logs that something of the config cannot be used, and adds it to the warnings."""
     def _quiet(self) -> Host:
         """A view of the same host that never warns of a running loop."""
     def to_openai(self, *, strict: bool = False) -> list[dict[str, Any]]:

@@ -21,6 +21,11 @@ use crate::error;
 pub(crate) struct Names(Mutex<ToolRegistry>);
 
 impl Names {
+    /// Whether a spec by this name finds something.
+    pub(crate) fn has(&self, wanted: &str) -> bool {
+        self.lock().find(wanted).is_some()
+    }
+
     fn lock(&self) -> MutexGuard<'_, ToolRegistry> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

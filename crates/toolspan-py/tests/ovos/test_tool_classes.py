@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -485,3 +486,55 @@ print("pydantic" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert done.stdout == "False\nTrue\n", done.stderr
+
+
+COUNTERS = {
+    "tools": [
+        {"name": "counter", "params": {"start": 5}},
+        {"name": "no_such_tool"},
+        {"name": "CounterTool", "params": {"strat": 5}},
+        {"name": "broken"},
+    ]
+}
+
+
+def broken(**params: Any) -> Any:
+    raise RuntimeError("no such counter")
+
+
+def assert_counters(host: toolspan.Host) -> None:
+    assert [tool.name for tool in host.tools] == ["counter"]
+    assert host.call("counter", by=2).text == '{"count":7}'
+    told = "\n".join(host.warnings)
+    assert "'CounterTool' cannot be made: TypeError" in told and "'strat'" in told, told
+    assert "it takes (start=0)" in told, told
+    assert "'broken' cannot be made: RuntimeError: no such counter" in told, told
+    (native,) = (status for status in host.status() if status["toolbox"] == "native")
+    assert [each["name"] for each in native["broken"]] == ["no_such_tool"]
+
+
+def test_a_config_names_tools_that_python_registered() -> None:
+    tools.register_tool("counter", CounterTool)
+    tools.register_tool("broken", broken)
+    with toolspan.connect(COUNTERS) as host:
+        assert_counters(host)
+
+
+async def connected() -> None:
+    async with toolspan.aconnect(COUNTERS) as host:
+        assert_counters(host._quiet())
+
+
+def test_a_config_names_them_for_asynchronous_programs_too() -> None:
+    tools.register_tool("counter", CounterTool)
+    tools.register_tool("broken", broken)
+    asyncio.run(connected())
+
+
+def test_a_factory_that_ends_the_program_ends_the_host_with_it() -> None:
+    def leave(**params: Any) -> Any:
+        raise SystemExit(3)
+
+    tools.register_tool("leave", leave)
+    with pytest.raises(SystemExit):
+        toolspan.connect({"tools": [{"name": "leave"}]})

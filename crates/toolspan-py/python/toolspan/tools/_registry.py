@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -114,9 +115,27 @@ def resolve_tool(
             raise ValueError(f"{spec.name!r} is registered as it is, and takes no params")
         return [tool]
     make: Callable[..., Any] = getattr(tool, "create", tool)
+    _refuse_params(spec, make)
     made = make(conv_state=conv_state, **spec.params)
     found = [made] if isinstance(made, ToolDefinition) else made
     is_tools = isinstance(found, Sequence) and all(isinstance(it, ToolDefinition) for it in found)
     if not is_tools:
         raise TypeError(f"what {spec.name!r} is made by gave no tools")
     return list(found)
+
+
+def _refuse_params(spec: ToolSpec, make: Callable[..., Any]) -> None:
+    """Tells of parameters that do not fit by the name of the spec, and of those that would."""
+    try:
+        signature = inspect.signature(make)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(conv_state=None, **spec.params)
+    except TypeError as error:
+        known = ", ".join(
+            it.name if it.default is it.empty else f"{it.name}={it.default!r}"
+            for it in signature.parameters.values()
+            if it.name != "conv_state"
+        )
+        raise TypeError(f"params of {spec.name!r}: {error}; it takes ({known})") from None
