@@ -5,6 +5,7 @@
     reason = "the parameters are those of Python's functions"
 )]
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,9 +18,9 @@ use serde_json::Value;
 use toolspan::blocking::Home;
 use toolspan::call::injected::{Injection, SECURITY_RISK, SUMMARY};
 use toolspan::config::{Environment, Resolved};
-use toolspan::guard::sanitise;
+use toolspan::guard::{Secret, sanitise};
 use toolspan::registry::ToolSpec;
-use toolspan::{Error, ErrorKind, Phase, Result};
+use toolspan::{Error, ErrorKind, HostBuilder, Phase, Result};
 
 use crate::awaitable::{Door, Work};
 use crate::exit::{self, Frame};
@@ -160,6 +161,7 @@ fn open(
         let warnings = problems.map(ToString::to_string).collect();
         let builder = toolspan::Host::builder().inject(rules.injection);
         let builder = with_rules(builder, &rules.weak, rules.counts);
+        let builder = rules.secrets.give(builder);
         let host = builder
             .environment(environment)
             .services(Arc::new(listener))
@@ -187,6 +189,50 @@ struct Rules {
     /// What a model is asked for beside a tool's own arguments.
     injection: Injection,
     registered: Registered,
+    secrets: Secrets,
+}
+
+/// The secrets of a program, and which toolboxes may have them.
+#[derive(Default)]
+struct Secrets {
+    values: HashMap<String, Secret>,
+    /// The names by the toolboxes.
+    allowed: HashMap<String, Vec<String>>,
+    /// The toolboxes that have them put into arguments.
+    in_arguments: Vec<String>,
+}
+
+impl Secrets {
+    fn keep(rules: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let Some(values) = rules.get_item("secrets")? else {
+            return Ok(Self::default());
+        };
+        let values: HashMap<String, String> = values.extract()?;
+        let allowed = rules.get_item("allow_secrets")?;
+        let in_arguments = rules.get_item("secrets_in_arguments")?;
+        Ok(Self {
+            values: values
+                .into_iter()
+                .map(|(name, value)| (name, Secret::new(value)))
+                .collect(),
+            allowed: allowed.map_or_else(|| Ok(HashMap::new()), |it| it.extract())?,
+            in_arguments: in_arguments.map_or_else(|| Ok(Vec::new()), |it| it.extract())?,
+        })
+    }
+
+    fn give(self, mut builder: HostBuilder) -> HostBuilder {
+        if self.values.is_empty() {
+            return builder;
+        }
+        builder = builder.secrets(self.values);
+        for (toolbox, names) in self.allowed {
+            builder = builder.allow_secrets(toolbox, names);
+        }
+        for toolbox in self.in_arguments {
+            builder = builder.secrets_in_arguments(toolbox);
+        }
+        builder
+    }
 }
 
 /// The names that tools of Python are registered by; none before the first.
@@ -245,6 +291,7 @@ impl Rules {
             policy: policy.transpose()?,
             injection: injection(rules)?,
             registered: registered(rules)?,
+            secrets: rules.map_or_else(|| Ok(Secrets::default()), Secrets::keep)?,
         })
     }
 }

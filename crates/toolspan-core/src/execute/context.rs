@@ -103,7 +103,15 @@ impl Context {
     ///
     /// As [`SecretAccess::secret`]; `policy_denied` when the toolbox has no secrets at all.
     pub fn secret(&self, name: &str) -> crate::Result<Secret> {
-        match &self.secrets {
+        self.secret_reader()(name)
+    }
+
+    /// [`Context::secret`] for a tool that runs elsewhere, such as code of another language.
+    pub fn secret_reader(
+        &self,
+    ) -> impl Fn(&str) -> crate::Result<Secret> + Send + Sync + 'static + use<> {
+        let secrets = self.secrets.clone();
+        move |name| match &secrets {
             Some(secrets) => secrets.secret(name),
             None => Err(super::secrets::no_secrets(name)),
         }

@@ -31,6 +31,9 @@ def connect(
     analyzers: Iterable[Analyzer] = (),
     interceptors: Iterable[Interceptor] = (),
     inject: Iterable[str] = (),
+    secrets: Mapping[str, str] | None = None,
+    allow_secrets: Mapping[str, Iterable[str]] | None = None,
+    secrets_in_arguments: Iterable[str] = (),
 ) -> Host:
     """Connects the toolboxes of a config and waits until each is ready or has failed.
 
@@ -55,6 +58,11 @@ def connect(
     takes both out again. The risk is asked for in any case where the policy confirms calls, and
     never of a tool that counts as read-only.
 
+    ``secrets`` has values by their names. No tool may have one before ``allow_secrets`` names it
+    for its toolbox, ``"native"`` for tools of Python: those ask by ``CallContext.secret``. For the
+    toolboxes in ``secrets_in_arguments`` they also take the place of ``{"$secret": "NAME"}`` in the
+    arguments of calls. What was given out is hidden in all that comes back.
+
     The host is a context manager. One that is left open is closed at the interpreter's exit.
 
     Raises ``ConfigError`` where the config cannot be used, ``ApprovalRequired`` for a project's
@@ -64,6 +72,7 @@ def connect(
     warnings of the logger ``toolspan``.
     """
     rules = _rules_of(policy, approver, analyzers, interceptors, inject)
+    rules.update(_secrets_of(secrets, allow_secrets, secrets_in_arguments))
     host = _toolspan.connect(config, on_log, rules=rules)
     _add_registered(host)
     return host
@@ -78,12 +87,17 @@ def aconnect(
     analyzers: Iterable[Analyzer] = (),
     interceptors: Iterable[Interceptor] = (),
     inject: Iterable[str] = (),
+    secrets: Mapping[str, str] | None = None,
+    allow_secrets: Mapping[str, Iterable[str]] | None = None,
+    secrets_in_arguments: Iterable[str] = (),
 ) -> Connecting:
     """``connect`` for asynchronous code: ``await`` it, or use it with ``async with``.
 
     Nothing is begun before that. Cancelling it ends the servers that were started.
     """
-    return Connecting(config, on_log, _rules_of(policy, approver, analyzers, interceptors, inject))
+    rules = _rules_of(policy, approver, analyzers, interceptors, inject)
+    rules.update(_secrets_of(secrets, allow_secrets, secrets_in_arguments))
+    return Connecting(config, on_log, rules)
 
 
 def _rules_of(
@@ -92,7 +106,7 @@ def _rules_of(
     analyzers: Iterable[Analyzer],
     interceptors: Iterable[Interceptor],
     inject: Iterable[str],
-) -> dict[str, Any] | None:
+) -> dict[str, Any]:
     """What takes part in the way of every call, by its kind."""
     functions: dict[str, list[Any]] = {
         "interceptor": list(interceptors),
@@ -117,7 +131,33 @@ def _rules_of(
     registry = sys.modules.get("toolspan.tools._registry")
     if registry is not None:
         rules["registered"] = registry._NAMES
-    return rules or None
+    return rules
+
+
+def _secrets_of(
+    secrets: Mapping[str, str] | None,
+    allowed: Mapping[str, Iterable[str]] | None,
+    in_arguments: Iterable[str],
+) -> dict[str, Any]:
+    """The secrets of a program, and who may have them."""
+    values = dict(secrets or {})
+    for name, value in values.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"a secret is a text with a name: {name!r} is not")
+    names: dict[str, list[str]] = {}
+    for toolbox, given in (allowed or {}).items():
+        if isinstance(given, str):
+            raise TypeError(f"names of secrets are several texts: write [{given!r}]")
+        names[toolbox] = list(given)
+        for name in names[toolbox]:
+            if name not in values:
+                raise ValueError(f"there is no secret {name!r}, which {toolbox!r} may have")
+    if isinstance(in_arguments, str):
+        raise TypeError(f"toolboxes are several texts: write [{in_arguments!r}]")
+    if not values:
+        return {}
+    boxes = list(in_arguments)
+    return {"secrets": values, "allow_secrets": names, "secrets_in_arguments": boxes}
 
 
 def _add_registered(host: Host) -> None:
@@ -145,7 +185,7 @@ class Connecting:
         self,
         config: str | PathLike[str] | Mapping[str, Any] | None,
         on_log: Callable[[LogMessage], object] | None,
-        rules: dict[str, Any] | None,
+        rules: dict[str, Any],
     ) -> None:
         self._config = config
         self._on_log = on_log

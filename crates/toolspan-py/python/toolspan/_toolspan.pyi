@@ -330,6 +330,13 @@ class CallContext:
         function that takes its time looks at it now and then; one that is asynchronous is cancelled
         by itself.
         """
+    def secret(self, name: str) -> str:
+        """A secret by its name, where the tool may have it: connect() says which. From then on its
+        value is hidden in all results, errors, progress and logs of the host, unless it has under
+        eight bytes.
+
+        Raises PolicyDenied where the tool may not have it, UsageError where there is none.
+        """
     def report(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:

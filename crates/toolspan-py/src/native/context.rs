@@ -16,10 +16,11 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
-use toolspan::{CallOptions, CancellationToken, Context, Progress};
+use toolspan::guard::Secret;
+use toolspan::{CallOptions, CancellationToken, Context, Progress, Result};
 
 use crate::convert::to_dict;
-use crate::exit;
+use crate::{error, exit};
 
 /// Whether there was a tool of Python: before, no call can be made within one.
 static ANY: AtomicBool = AtomicBool::new(false);
@@ -56,6 +57,9 @@ impl Reports {
     }
 }
 
+/// Gives a secret of a call by its name.
+type SecretReader = Box<dyn Fn(&str) -> Result<Secret> + Send + Sync>;
+
 /// The surroundings of one call of a tool that is written in Python.
 #[pyclass(frozen, module = "toolspan")]
 pub(crate) struct CallContext {
@@ -64,6 +68,7 @@ pub(crate) struct CallContext {
     over: CancellationToken,
     nested: CallOptions,
     reports: Arc<Reports>,
+    secrets: SecretReader,
     conversation: Option<Py<PyAny>>,
 }
 
@@ -78,6 +83,7 @@ impl CallContext {
             over: parts.over,
             nested: parts.nested,
             reports: parts.reports,
+            secrets: parts.secrets,
         }
     }
 }
@@ -90,6 +96,7 @@ pub(super) struct ContextParts {
     over: CancellationToken,
     nested: CallOptions,
     pub(super) reports: Arc<Reports>,
+    secrets: SecretReader,
 }
 
 impl ContextParts {
@@ -102,6 +109,7 @@ impl ContextParts {
             over: context.over(),
             nested: context.nested(),
             reports: Arc::default(),
+            secrets: Box::new(context.secret_reader()),
         }
     }
 }
@@ -131,6 +139,15 @@ impl CallContext {
     #[getter]
     fn cancelled(&self) -> bool {
         self.over.is_cancelled() || exit::is_ending()
+    }
+
+    /// A secret by its name, where the tool may have it: connect() says which. From then on its value is
+    /// hidden in all results, errors, progress and logs of the host, unless it has under eight bytes.
+    ///
+    /// Raises PolicyDenied where the tool may not have it, UsageError where there is none.
+    fn secret(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let given = (self.secrets)(name).map_err(|failure| error::raised(py, failure))?;
+        Ok(given.reveal().to_owned())
     }
 
     /// Tells the caller how far the call has come, and begins its timeouts.idle anew.

@@ -558,3 +558,77 @@ def test_a_close_ends_calls_of_functions(host: toolspan.Host) -> None:
         host.close()
         with pytest.raises(toolspan.ClosedError):
             call.result(LIMIT)
+
+
+SECRETS = {"KEY": "the-key-of-the-house", "OTHER": "another-key-of-it"}
+
+
+def test_a_tool_has_the_secrets_that_it_may_have_and_nobody_sees_them() -> None:
+    allowed = {"native": ["KEY"]}
+    with toolspan.connect({"mcpServers": {}}, secrets=SECRETS, allow_secrets=allowed) as host:
+        seen = []
+
+        @host.tool
+        def send(context: toolspan.CallContext, name: str) -> str:
+            seen.append(context.secret(name))
+            assert seen[-1] not in repr(context)
+            return f"sent {seen[-1]} home"
+
+        told = host.call("send", name="KEY").text
+        assert seen == [SECRETS["KEY"]]
+        assert told.startswith("sent ") and told.endswith(" home") and seen[0] not in told
+        refused = host.call("send", name="OTHER")
+        assert refused.is_error and "PolicyDenied" in refused.text, refused
+        assert SECRETS["OTHER"] not in refused.text
+
+
+def test_a_secret_takes_the_place_of_its_name_in_arguments_where_a_program_says_so() -> None:
+    allowed = {"native": ["KEY"]}
+    boxes = ["native"]
+    with toolspan.connect(
+        {"mcpServers": {}}, secrets=SECRETS, allow_secrets=allowed, secrets_in_arguments=boxes
+    ) as host:
+        seen = []
+
+        @host.tool
+        def send(key: str) -> str:
+            seen.append(key)
+            return key
+
+        told = host.call("send", key={"$secret": "KEY"}).text
+        assert seen == [SECRETS["KEY"]] and seen[0] not in told
+        with pytest.raises(toolspan.PolicyDenied):
+            host.call("send", key={"$secret": "OTHER"})
+    with toolspan.connect({"mcpServers": {}}, secrets=SECRETS, allow_secrets=allowed) as host:
+        host.tool(send)
+        with pytest.raises(toolspan.InvalidArguments):
+            host.call("send", key={"$secret": "KEY"})
+
+
+def test_a_host_without_secrets_has_none_to_give() -> None:
+    with toolspan.connect({"mcpServers": {}}) as host:
+
+        @host.tool
+        def ask(context: toolspan.CallContext) -> str:
+            return context.secret("KEY")
+
+        refused = host.call("ask")
+        assert refused.is_error and "PolicyDenied" in refused.text, refused
+
+
+@pytest.mark.parametrize(
+    ("secrets", "allowed", "boxes", "kind", "said"),
+    [
+        ({"KEY": 1}, {}, [], TypeError, "a secret is a text"),
+        (SECRETS, {"native": "KEY"}, [], TypeError, r"write \['KEY'\]"),
+        (SECRETS, {"native": ["KYE"]}, [], ValueError, "no secret 'KYE'"),
+        (SECRETS, {}, "native", TypeError, r"write \['native'\]"),
+    ],
+)
+def test_secrets_that_are_given_wrongly_are_refused(
+    secrets: Any, allowed: Any, boxes: Any, kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind, match=said):
+        toolspan.connect(
+            {"mcpServers": {}}, secrets=secrets, allow_secrets=allowed, secrets_in_arguments=boxes
+        )
