@@ -150,10 +150,15 @@ impl Host {
         decided: &OnceLock<Decision>,
     ) -> Result<Box<Observation>> {
         self.refuse_closed()?;
-        let tool = match self.known(&asked.request.tool) {
+        let snapshot = self.snapshot();
+        let started;
+        let tool = match self.known_in(&snapshot, &asked.request.tool) {
             Some(tool) => tool,
             // Rare and large.
-            None => Box::pin(self.found(&mut asked)).await?,
+            None => {
+                started = Box::pin(self.found(&mut asked)).await?;
+                &*started
+            }
         };
         let Asked {
             request,
@@ -163,7 +168,7 @@ impl Host {
         let member = self.member(&tool.toolbox)?;
         let rules = &self.shared().rules;
         let secrets = rules.secrets_of(&tool.toolbox);
-        let check = |request: CallRequest| request.prepare(&tool, &member.limits, &preparing);
+        let check = |request: CallRequest| request.prepare(tool, &member.limits, &preparing);
         let call = match secrets {
             Some(secrets) => secrets.validate(request, check),
             None => check(request),
@@ -180,7 +185,7 @@ impl Host {
             .with_secrets(secrets);
         let way = Way {
             host: self,
-            tool: &tool,
+            tool,
             member: &member,
             context: &context,
             decided,
@@ -198,7 +203,7 @@ impl Host {
 
     /// The tool that is asked for, whose toolbox has to be started first. What that takes is a part of
     /// the caller's time.
-    async fn found(&self, asked: &mut Asked) -> Result<RegisteredTool> {
+    async fn found(&self, asked: &mut Asked) -> Result<Box<RegisteredTool>> {
         let began = tokio::time::Instant::now();
         let options = asked.options.clone();
         let mut found = self.find_within(&asked.request.tool, options).await;
@@ -212,7 +217,9 @@ impl Host {
         if let Some(timeout) = &mut asked.options.timeout {
             *timeout = timeout.saturating_sub(began.elapsed());
         }
-        found.map_err(|error| error.in_tool(&asked.request.tool))
+        found
+            .map(Box::new)
+            .map_err(|error| error.in_tool(&asked.request.tool))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use toolspan_core::{
-    CallOptions, Context, Error, ErrorKind, Phase, RegisteredTool, Result, execute, name,
+    CallOptions, Context, Error, ErrorKind, Phase, RegisteredTool, Result, Snapshot, execute, name,
 };
 
 use crate::host::Host;
@@ -28,7 +28,16 @@ impl Host {
     /// A tool that can be told without waiting: by its full name, or by any name once every
     /// toolbox has been listed.
     pub(crate) fn known(&self, wanted: &str) -> Option<RegisteredTool> {
-        let snapshot = self.shared().snapshot.load();
+        self.known_in(&self.shared().snapshot.load(), wanted)
+            .cloned()
+    }
+
+    /// [`Host::known`] among the tools of the current snapshot.
+    pub(crate) fn known_in<'s>(
+        &self,
+        snapshot: &'s Snapshot,
+        wanted: &str,
+    ) -> Option<&'s RegisteredTool> {
         let full = snapshot
             .get_full(wanted)
             .filter(|tool| self.is_owned(tool, wanted));
@@ -40,8 +49,8 @@ impl Host {
                 .all(|member| member.is_settled())
         };
         match full {
-            Some(tool) => Some(tool.clone()),
-            None if settled() => snapshot.resolve(wanted).ok().cloned(),
+            Some(tool) => Some(tool),
+            None if settled() => snapshot.resolve(wanted).ok(),
             None => None,
         }
     }

@@ -8,7 +8,10 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::task::{Poll, Waker};
 use std::thread::{self, Thread};
@@ -142,7 +145,7 @@ impl Drive {
         self.fetched().take();
         match thread.is_woken() || self.is_called.load(SeqCst) {
             true => {
-                self.led.fetch_add(1, SeqCst);
+                self.count_led();
             }
             false => self.turn(thread),
         }
@@ -172,7 +175,13 @@ impl Drive {
             }
         }));
         thread.follow();
-        self.led.fetch_add(1, SeqCst);
+        self.count_led();
+    }
+
+    /// The seat is held: nobody else counts.
+    fn count_led(&self) {
+        let led = self.led.load(Relaxed);
+        self.led.store(led.wrapping_add(1), Relaxed);
     }
 
     /// The keeper's life.
