@@ -203,7 +203,7 @@ fn a_file_that_is_named_needs_no_approval() {
         .unwrap();
     assert_eq!(project.cli.ran(output).code, Some(0));
     // Servers of the command line are the user's own, and the project's file is not read.
-    let line = format!("{BINARY} demo-server");
+    let line = format!("'{BINARY}' demo-server");
     assert_eq!(project.cli.run(&["tools", "--server", &line]).code, Some(0));
 }
 
