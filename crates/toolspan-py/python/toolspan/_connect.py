@@ -178,6 +178,13 @@ def _add_registered(host: Host) -> None:
             raise
 
 
+def _complete(connecting: Generator[Any, None, Host]) -> Generator[Any, None, Host]:
+    """Waits for a host that is being connected, and adds the tools that Python makes."""
+    host = yield from connecting
+    _add_registered(host)
+    return host
+
+
 class Connecting:
     """A host that is being connected once somebody waits for it."""
 
@@ -193,10 +200,7 @@ class Connecting:
         self._host: Host | None = None
 
     def __await__(self) -> Generator[Any, None, Host]:
-        connected = _toolspan.aconnect(self._config, self._on_log, self._rules)
-        host: Host = yield from connected.__await__()
-        _add_registered(host)
-        return host
+        return _complete(_toolspan.aconnect(self._config, self._on_log, self._rules).__await__())
 
     async def __aenter__(self) -> Host:
         self._host = await self
